@@ -17,6 +17,7 @@ from derive.check.letters import (
     defines_function,
     numeric,
     own_letters,
+    runs,
     shaped,
     spared,
     squared,
@@ -77,6 +78,10 @@ ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:
 _PART = re.compile(r"\$([^$]++)\$++[\s,]*+(?:for|if|when|whenever|provided|and)\s+\$")
 _UPSTREAM = re.compile(r"(?:upstream|incoming)\s+(?:gradient|derivative|error|message)s?\s+\$\\delta", re.IGNORECASE)
 _DELTA = re.compile(r"\\delta_\{?\w+,?\s*\w?\}?")
+_ALONE = re.compile(r"\\delta(?:_\{\w\}|_\w|(?![A-Za-z_^]))(?!\w)")  # δ, δ_i
+_PARTIAL = re.compile(r"\\partial\s*\\?\w+?_\{?(\w+)")
+_PAIRS = re.compile(r"\\delta_\{\s*(\w)\s*(\w)\s*\}")  # δ_{ij}
+_TOLD_PAIR = re.compile(rf"\\partial\s*{_PAIRS.pattern}|{_PAIRS.pattern}\s*&?\s*=")
 _RELATION = re.compile(r"[=<>≤≥≠∈]|\\(?:le|ge|leq|geq|lt|gt|ne|neq|in|notin|not)(?![A-Za-z])")
 # σ(s) = … of y = σ(s) = …
 # where δ_{ij} is 1 if i = j and 0 otherwise
@@ -164,7 +169,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
 
     Raises :class:`CardError` where there are too many.
     """
-    kronecker = "kronecker" in f"{question}{text}".lower() or KRONECKER.search(f"{question}{text}") is not None
+    kronecker = "kronecker" in f"{question}{text}".lower() or KRONECKER.search(f"{question}{text}") is not None or (
+        _beside_upstream(f"{question}{text}", module))
     found = [p for f in formulas(text, first) for p in _implied(f)
              if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
     if len(found) > MOST_FORMULAS:
@@ -181,6 +187,10 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     extents = replace(letters, module=with_axes(letters.module, spare=False), own={**letters.own},
                       loose={**letters.loose}, sizes={})
     letters.module = spared(extents.module, module, text)
+    for node in read:
+        for part in node.conds if isinstance(node, And) else (node,):
+            if isinstance(part, Rel):
+                runs(part, letters)
     shaped(letters)
     spelt = {(f.line, f.column): f for f in found}
     spelt_out = [*asked, *(respelled(f, letters.module) for f in found)]
@@ -207,6 +217,14 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     own = Reading(letters.module, table, definitions=tuple(letters.stars))
     return Solution(tuple(i for i in found_ if not _DELTA.fullmatch(i.formula.latex)), own,
                     tuple(node for node in read if isinstance(node, Cond)))
+
+
+def _beside_upstream(text: str, module: Module) -> bool:
+    r"""Beside \delta_i of a vector, \delta_{ij} of ∂y_i/∂x_j is Kronecker's, where no formula tells \delta_{ij}."""
+    output, pairs = module.table.named(module.output), [{m[1], m[2]} for m in _PAIRS.finditer(text)]
+    places = {i for m in _PARTIAL.finditer(text) for i in m[1]}
+    return output is not None and len(output.axes) == 1 and bool(pairs) and all(p <= places for p in pairs) and (
+        _ALONE.search(text) is not None and _TOLD_PAIR.search(text) is None)
 
 
 def _groups(written: Sequence[Formula], letters: Letters) -> list[list[Item]]:

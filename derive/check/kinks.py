@@ -11,14 +11,15 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from derive.affine import Affine
 from derive.axes import stands
 from derive.errors import DeriveError
 from derive.expr import (
-    HOLDS,
     ZERO,
     Add,
     Arg,
     Bracket,
+    Cardinality,
     Cases,
     Cond,
     Entry,
@@ -26,20 +27,19 @@ from derive.expr import (
     Extremum,
     Fn,
     Idx,
-    Mul,
     Node,
     Num,
     Partial,
     Reduce,
     Rel,
     SetApp,
+    Size,
     Star,
     Tuple,
     conditions,
     free_indices,
     is_bound,
     subst,
-    transform,
     walk,
 )
 from derive.numeric.arithmetic import decimal_of
@@ -50,7 +50,9 @@ from derive.verify.points.facts import Facts
 from derive.verify.points.point import Point
 from derive.verify.scope import Scope
 
+ROUNDED = ("floor", "ceil", "mod")
 _STEP = Fraction(1, 10**12)
+_FAINT = Fraction(1, 10**20)
 _KEPT = 128  # points whose neighbours are kept
 _NEAR = 40  # points around each: enough to see both sides of every kink of a function of one number
 _WIDE = 400  # points around one at which a value seems to lie outside
@@ -63,7 +65,7 @@ PASSED = (Undefined, NoCase, TwoCases, DeriveError, LookupError, ArithmeticError
 _BETWEEN = 60  # points at a claim's own thresholds and between them
 _MANY = 80  # points of which an equation that holds in a region holds at some
 _MORE = 40  # points that are looked for on a boundary
-_INDICES_UP_TO = 2  # numbers with which an index is compared, below all sizes that are tried
+_GENERIC = 2  # tied points at which every value of the indices is moved to a boundary
 
 
 def compared(node: Node) -> Iterator[Rel]:
@@ -80,10 +82,23 @@ def of_values(rel: Rel) -> bool:
 
 
 def numbers(node: Cond) -> set[Fraction]:
-    """The numbers with which a claim compares values, in conditions and extrema."""
+    """The numbers with which a claim compares values, in conditions, extrema and steps."""
     places = [n for n in walk(node) if isinstance(n, Extremum) or isinstance(n, Reduce) and n.op in ("max", "min") or
-              isinstance(n, Fn) and n.name in ("abs", "sign")]
+              isinstance(n, Fn) and (n.name in ("abs", "sign") or n.name in ROUNDED and any(
+                  isinstance(e, Entry) for e in walk(n)))]
     return {abs(n.value) for p in (*places, *filter(of_values, compared(node))) for n in walk(p) if isinstance(n, Num)}
+
+
+def faint(node: Cond, scope: Scope) -> bool:
+    """Whether a number or a function of numbers alone is too small to be seen beside others, as e^{-1000} is."""
+    letters = (Entry, Idx, Size, Star, Arg, SetApp, Cardinality)
+    alone = {n for n in walk(node) if isinstance(n, Expr) and not any(isinstance(m, letters) for m in walk(n))}
+    for constant in alone:
+        with suppress(*PASSED):
+            value = scope.compiler.function((), constant)(next(iter(scope.points())), ())
+            if value != 0 and abs(decimal_of(value)) < _FAINT:
+                return True
+    return False
 
 
 def has_cases(nodes: Iterable[Node]) -> bool:
@@ -96,41 +111,6 @@ def _compares(node: Node) -> bool:
         return any(isinstance(n, SetApp) or isinstance(n, Rel) and of_values(n) for n in walk(node))
     return isinstance(node, Extremum) or isinstance(node, Reduce) and node.op != "sum" or isinstance(
         node, Fn) and node.name.rstrip("'") in ("abs", "sign")
-
-
-def far(node: Cond, known: set[Fraction], scope: Scope) -> bool:
-    """An index is compared with a number, not a known one, and at the sizes tried it never lies on one of its sides.
-
-    The 2 of 2i + k < m is none where the layer counts by it, too.
-    """
-    steps = {m for e in scope.module.equations for n in walk(e) if isinstance(n, Mul) for m in _steps(n)}
-    for rel in compared(node):
-        if of_values(rel) or not free_indices(rel):
-            continue
-        plain = transform(rel, lambda n: Mul(tuple(f for f in n.factors if f not in steps)) if isinstance(
-            n, Mul) and steps.intersection(_steps(n)) else None, Mul)
-        if any(isinstance(n, Num) and abs(n.value) >= _INDICES_UP_TO and abs(n.value) not in known
-               for n in walk(plain)):
-            for a, op, b in zip(rel.terms, rel.ops, rel.terms[1:], strict=False):
-                if any(isinstance(n, Num) for n in (*walk(a), *walk(b))) and not _crossed(a, op, b, node, scope):
-                    return True
-    return False
-
-
-def _steps(product: Mul) -> Iterator[Num]:
-    """The numbers by which indices are multiplied."""
-    if all(isinstance(f, (Num, Idx)) for f in product.factors):
-        yield from (f for f in product.factors if isinstance(f, Num))
-
-
-def _crossed(left: Expr, op: str, right: Expr, node: Cond, scope: Scope) -> bool:
-    seen = set()
-    for point, at, (first, second) in _both(left, right, node, scope.points(), scope):
-        with suppress(*PASSED):
-            seen.add(bool(HOLDS[op](first(point, at), second(point, at))))
-            if len(seen) > 1:
-                return True
-    return not seen
 
 
 def between(node: Cond, scope: Scope, named: set[Fraction]) -> str | None:
@@ -190,8 +170,8 @@ def _on(left: Expr, right: Expr, node: Cond, scope: Scope) -> Iterator[tuple[Poi
         yield from map(scope.further, range(_MORE))
 
     for moved in (False, True):
-        points = islice(tied(), _INDICES_UP_TO) if moved else tied()
-        for point, at, (first, second) in _both(left, right, node, points, scope):
+        points = islice(tied(), _GENERIC) if moved else tied()
+        for point, at, (first, second) in both(left, right, node, points, scope):
             def gap(p: Point, at: Any = at, first: Any = first, second: Any = second) -> Any:
                 return first(p, at) - second(p, at)
 
@@ -217,7 +197,7 @@ def _either_side(point: Point, gap: Callable[[Point], Any], scope: Scope) -> Ite
             return
 
 
-def _both(left: Expr, right: Expr, node: Cond, points: Iterable[Point],
+def both(left: Expr, right: Expr, node: Cond, points: Iterable[Point],
           scope: Scope) -> Iterator[tuple[Point, Any, tuple[Any, ...]]]:
     """Two terms inside a claim as functions, at each point and each value of their indices."""
     stars = dict.fromkeys(n.at for n in (*walk(left), *walk(right)) if isinstance(n, Star))
@@ -356,7 +336,7 @@ def placed(cond: Cond, node: Cond, scope: Scope) -> tuple[Point, ...]:
     for rel in conditions(cond):
         if isinstance(rel, Rel) and rel.ops == ("=",) and of_values(rel):
             left, right = rel.terms
-            for point, at, (first, second) in _both(left, right, node, islice(scope.points(), _NEAR), scope):
+            for point, at, (first, second) in both(left, right, node, islice(scope.points(), _NEAR), scope):
                 def gap(p: Point, at: Any = at, first: Any = first, second: Any = second) -> Any:
                     return first(p, at) - second(p, at)
 
@@ -423,15 +403,18 @@ def handled(node: Rel) -> bool:
 def _slope(head: Node) -> Callable[[Point, dict[Idx, int]], Any] | None:
     """∂y/∂x or δ_x at a point, its indices by name."""
     def places(entry: Entry, named: dict[Idx, int]) -> tuple[int, ...]:
-        return tuple(named[i] if isinstance(i, Idx) else int(i.value) for i in entry.indices
-                     if isinstance(i, (Idx, Num)))
+        terms = [Affine.of(i) for i in entry.indices]
+        return tuple(int(t.constant + sum(c * named[i] for i, c in t.coefficients.items() if isinstance(i, Idx)))
+                     for t in terms)
+
+    def placed(entry: Entry) -> bool:
+        return all(isinstance(i, Idx) for index in entry.indices for i in Affine.of(index).coefficients)
 
     if isinstance(head, Partial) and isinstance(head.of, Entry) and isinstance(head.wrt, Entry):
         of, wrt = head.of, head.wrt
-        if all(isinstance(i, (Idx, Num)) for i in (*of.indices, *wrt.indices)):
+        if placed(of) and placed(wrt):
             return lambda p, named: p.partial(of.tensor, places(of, named), wrt.tensor, places(wrt, named))
-    if isinstance(head, Entry) and head.tensor.startswith("delta_") and all(
-            isinstance(i, (Idx, Num)) for i in head.indices):
+    if isinstance(head, Entry) and head.tensor.startswith("delta_") and placed(head):
         return lambda p, named: p.tensor(head.tensor)[places(head, named)]
     return None
 

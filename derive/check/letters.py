@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import field, replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from derive.axes import Axes, axes, stands
 from derive.check.folding import folded
@@ -30,6 +30,7 @@ from derive.expr import (
     Size,
     Star,
     add,
+    eq,
     free_indices,
     items,
     subst,
@@ -158,6 +159,19 @@ def told(node: Node, letters: Letters) -> None:
                 break
 
 
+def runs(part: Rel, letters: Letters) -> None:
+    """T of t = 0, …, T − 1 is the extent of the axis of y_t, if nothing else is known of it."""
+    low, index, high = part.terms if part.ops == ("≤", "≤") else (None, None, None)
+    if not isinstance(low, Num) or not isinstance(index, Idx) or not isinstance(high, Expr):
+        return
+    found, extent = axes(letters.module), add(high, Num(1 - low.value))
+    slots = {slot for e in letters.module.equations for slot in stands(index, e)}
+    sizes = {found.size(t, d) for t, d in slots}
+    fits = len(sizes) == 1 and all(found.origin(t, d) == low.value for t, d in slots)
+    if fits and isinstance(extent, Size) and letters.unknown(Bracket(eq(extent, ZERO))) and None not in sizes:
+        letters.sizes[extent.name] = cast(Expr, sizes.pop())
+
+
 def shaped(letters: Letters) -> None:
     """δ of δ = ∂L/∂y has the shape of y, and so has the letter without the name of its own."""
     known = letters.module.table
@@ -226,11 +240,10 @@ def own_letters(node: _C, letters: Letters) -> _C:
             assert isinstance(head, Entry)
             if len(head.indices) == len(part.indices):
                 return subst(value, dict(zip(head.indices, part.indices, strict=True)))
-        if isinstance(part, Size):
-            return letters.sizes.get(part.name)
         return part if isinstance(part, Entry) else None
 
-    return transform(_unlimited(node, letters), replaced, Partial, Entry, Size)
+    found = transform(_unlimited(node, letters), replaced, Partial, Entry)
+    return subst(found, {Size(name): extent for name, extent in letters.sizes.items()})  # in limits, too
 
 
 def _unlimited(node: _C, letters: Letters) -> _C:
@@ -265,7 +278,7 @@ def _whole(variable: Idx, low: Expr | None, high: Expr | None, body: Expr, lette
     size = next((s for t, d in slots if (s := found.size(t, d)) is not None), None)
     if size is None or extent is size:
         return size is not None
-    if isinstance(extent, Size) and letters.unknown(Bracket(Rel((extent, ZERO), ("=",)))) == extent.name:
+    if isinstance(extent, Size) and letters.unknown(Bracket(eq(extent, ZERO))) == extent.name:
         letters.sizes[extent.name] = size
         return True
     return letters.sizes.get(getattr(extent, "name", "")) is size

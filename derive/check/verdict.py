@@ -13,7 +13,7 @@ from typing import cast
 from derive.axes import Axes, axes
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
-from derive.check import kinks
+from derive.check import kinks, reach
 from derive.check.letters import squared
 from derive.check.mistakes import changes
 from derive.check.report import OFF_TIES
@@ -249,7 +249,9 @@ class Judge:
         return fresh(Math("", node, ""), node, scope, partial(self._provers, scope)).verdict == Verdict.PROVED
 
     def _square(self, link: Rel, cond: Cond | None) -> Found | None:
-        """What is wrong where all axes are equally long is wrong."""
+        """What is wrong where all axes are equally long is wrong; those of windows never are."""
+        if self.module.fields:
+            return None
         square, sizes = squared(self.module), [n for s in self.module.table.symbols for n in s.sizes]
         if len({n for n in sizes if isinstance(n, str)}) < 2:
             return None
@@ -365,12 +367,14 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
     windows = {vars(axis).get(name, 0) for _, f in scope.module.fields for axis in f.axes
                for name in ("kernel_size", "stride", "outputs")}
     known = own | {Fraction(n - d) for n in windows for d in (0, 1)}
-    if kinks.far(node, known if scope.module.fields else set(), scope):
+    if reach.far(node, known if scope.module.fields else set(), scope):
         return Found(Verdict.NOT_READ, "it compares an index with a number that the sizes tried may not reach")
     if found == Verdict.TESTED and (numbers := kinks.numbers(node) - own - {0, 1}):
         if (against := kinks.between(node, scope, numbers | own)) is not None:
             return Found(Verdict.REFUTED, "", against)
         return Found(Verdict.NOT_READ, "it has a threshold of its own and could not be proved")
+    if found == Verdict.TESTED and kinks.faint(node, scope):
+        return Found(Verdict.NOT_READ, "it has a number that is too small to be seen, and could not be proved")
     further = kinks.boundaries(claim, scope, proved, found == Verdict.TESTED)
     if further is None:
         return Found(Verdict.NOT_READ, "no point was tried on the boundary of one of its conditions")
@@ -386,6 +390,9 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
         what, smooth = beyond
         if smooth:
             return Found(Verdict.REFUTED, "", what)
+        equal = [rel for rel in kinks.compared(claim) if rel.ops == ("=",) and kinks.of_values(rel)]
+        if equal and (against := kinks.refuted(node, kinks.placed(joined(equal), node, scope), scope)) is not None:
+            return Found(Verdict.REFUTED, "", against)  # at values that it calls equal, and the layer is smooth there
         return Found(OFF_TIES, f"{found} off ties; at a kink no generalised derivative {what}")
     return Found(found, evidence)
 

@@ -18,7 +18,7 @@ from derive.check.geometries import geometries, is_open, merged
 from derive.check.letters import numeric
 from derive.check.mistakes import follows
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
-from derive.check.texts import answer_of, repeated
+from derive.check.texts import answer_of, repeated, valued
 from derive.check.verdict import Found, Judge
 from derive.check.worded import named
 from derive.errors import CardError, DeriveError, Problem
@@ -98,6 +98,7 @@ def _derived(module: Module) -> tuple[Module, Messages]:
 
 def _report(text: str, first: int, card: Card, module: Module, path: str | None, marked: bool) -> Report:
     layer, messages = _derived(module)
+    text = valued(text) if module.values else text
     found = solution(text, first, card.question, layer)
     judge = _judge(found.reading, messages)
     beside = Beside(text, first, found.items, messages.module, named(card.question, layer))

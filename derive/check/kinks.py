@@ -61,6 +61,8 @@ _CLOSE = Fraction(1, 10**6)
 _NEARBY = 3  # points of one boundary beside which others are tried
 _LITTLE = Fraction(1, 1000)
 _SINGULAR = 10**20  # a number divided by a rounding residue
+# refutations that a range or a domain left unsaid may explain
+UNDECIDED = ("out of range", "has no value", "no case applies", "never holds")
 PASSED = (Undefined, NoCase, TwoCases, DeriveError, LookupError, ArithmeticError, ValueError, TypeError)
 _BETWEEN = 60  # points at a claim's own thresholds and between them
 _MANY = 80  # points of which an equation that holds in a region holds at some
@@ -124,16 +126,31 @@ def between(node: Cond, scope: Scope, named: set[Fraction]) -> str | None:
 
 
 def refuted(node: Cond, points: Iterable[Point], scope: Scope) -> str | None:
-    """The first of the points at which the claim fails; a side may have no value."""
+    """The first of the points at which the claim fails; a side may have no value, and a place may have no case."""
     claims = scope.compiler.claims(node)
     try:
-        for point in points:
-            for claim in claims:
-                claim.holds(point, set(), tied=True)
-    except Refuted as refuted:
-        return str(refuted)
+        return next((told for point in points for claim in claims if (told := _against(claim, point))), None)
     except DeriveError:
         return None
+
+
+def _against(claim: Claim, point: Point) -> str | None:
+    try:
+        claim.holds(point, set(), tied=True)
+    except Refuted as error:
+        told = str(error)
+        return disproof(claim, point) if any(words in told for words in UNDECIDED) else told
+    return None
+
+
+def disproof(claim: Claim, point: Point) -> str | None:
+    """Where the claim fails at a point, of the places at which both its sides have a value."""
+    for at in claim.assignments(point):
+        with suppress(*PASSED):
+            sides = claim.sides(point, at, set())
+            if sides is not None and (wrong := claim.contradiction(sides)):
+                place = ", ".join(f"{v.name} = {n}" for v, n in zip(claim.variables, at, strict=True))
+                return f"{f'at {place} ' if place else ''}for {point.describe()}: {wrong}"
     return None
 
 

@@ -16,6 +16,11 @@ _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _SLOPE = re.compile(r"\\(?:partial|nabla|delta|prime|dot|ddot|mathrm\{d\})(?![A-Za-z])|'"
                     r"|\\frac\{?\s*d(?![a-z]{2})|\bd\w\s*/\s*d")
 _LOOSE = re.compile(r"\\(?:[,;:! ]|q?quad(?![A-Za-z]))|[\s&]|\\(?:label|tag)\{[^{}]*\}")
+_MINUS = "\N{MINUS SIGN}"
+_NUMBER = rf"[-{_MINUS}]?\d+(?:\.\d+)?(?:/\d+)?"
+_ENTRIES = rf"\([ \t]*{_NUMBER}(?:,[ \t]*{_NUMBER})*[ \t]*\)"
+_ROW = re.compile(rf"^[ \t]*\|[ \t]*\$([^$|=<>\n]+)\$[ \t]*\|[ \t]*({_NUMBER}|{_ENTRIES})[ \t]*\|[ \t]*$", re.MULTILINE)
+_NEXT_ROW = r" \\"
 _SOLUTION = re.compile(r"\A.*?^#+\s*Solution[^\n]*$", re.DOTALL | re.MULTILINE)
 
 
@@ -25,6 +30,17 @@ def answer_of(file: Path) -> str:
     if file.suffix == ".tex":
         return _COMMENT.sub("", _blanked(_DOCUMENT, text))
     return _blanked(_SOLUTION, _blanked(_FRONT, text))
+
+
+def valued(text: str) -> str:
+    """The rows | $p$ | 0.5622 | of tables as | $p = 0.5622$ |; a tuple is a column."""
+    def said(row: re.Match[str]) -> str:
+        value = row[2].replace(_MINUS, "-")
+        if value.startswith("("):
+            value = rf"\begin{{pmatrix}} {value.strip('( )').replace(',', _NEXT_ROW)} \end{{pmatrix}}"
+        return f"| ${row[1].strip()} = {value}$ |"
+
+    return _ROW.sub(said, text)
 
 
 def _blanked(pattern: re.Pattern[str], text: str) -> str:

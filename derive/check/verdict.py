@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
@@ -29,6 +29,8 @@ from derive.expr import (
     Fn,
     Given,
     Idx,
+    In,
+    Listed,
     Mul,
     Node,
     Num,
@@ -51,7 +53,7 @@ from derive.expr import (
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.numeric.arithmetic import precision
-from derive.numeric.point import Definitions, NoCase, TwoCases, Undefined
+from derive.numeric.point import Definitions
 from derive.numeric.statements import componentwise
 from derive.records import dataclass
 from derive.sheet import Math
@@ -63,10 +65,6 @@ from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import Proofs, proofs
 from derive.verify.report import ENOUGH, Verdict
 from derive.verify.scope import Scope, gather, localised
-
-# refutations that a range or a domain left unsaid may explain
-_UNDECIDED = ("out of range", "has no value", "no case applies", "never holds")
-
 
 _WITHIN = 12  # points at which the entries that exist are compared
 _EXTENTS = 16  # meanings of letters for extents that are tried
@@ -214,6 +212,12 @@ class Judge:
         if (alone := of_function(link, cond, self.module)) is not None:
             module, link, cond = alone
             return Judge(module, self.messages, module.table)._judged(link, cond)
+        if set_ := [c for c in conditions(cond) if _sets(c, self.module)]:  # no point would be drawn there
+            left = [c for c in conditions(cond) if c not in set_]
+            facts = (In(c.terms[0], Listed((c.terms[1],))) for c in set_ if isinstance(c, Rel))
+            module = replace(self.module, facts=(*self.module.facts, *facts))
+            return Judge(module, self.messages, self.table, self.window, self.defined)._judged(
+                link, joined(left) if left else None, padded)
         link = _of_loss(link, self.module)
         whole = componentwise(localised(link if cond is None else Given(link, cond), self.module), self.table)
         claim = whole.claim if isinstance(whole, Given) else whole
@@ -235,7 +239,7 @@ class Judge:
                 return Found(Verdict.REFUTED, "", left_out)
             if "no case applies" in told and (off := _off_ties(link, cond)) != cond:
                 return self._judged(link, off, padded)
-            if any(words in told for words in _UNDECIDED) and not ("out of range" in told and _by_letters(node)):
+            if any(words in told for words in kinks.UNDECIDED) and not ("out of range" in told and _by_letters(node)):
                 return self._square(link, cond) or Found(Verdict.NOT_READ, f"undecided {told}")
             return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
@@ -259,19 +263,17 @@ class Judge:
         return found if found.verdict == Verdict.REFUTED else None
 
 
+def _sets(cond: Cond, module: Module) -> bool:
+    """α = 0.01, of a constant number of the layer."""
+    head, value = cond.terms if isinstance(cond, Rel) and cond.ops == ("=",) else (None, None)
+    return isinstance(head, Entry) and not head.indices and head.tensor in module.constants and isinstance(value, Num)
+
+
 def _within(node: Node, scope: Scope) -> str | None:
     """A counterexample where every entry exists."""
-    for claim in scope.compiler.claims(node):
-        for point in islice(scope.points(), _WITHIN):
-            for at in claim.assignments(point):
-                try:
-                    sides = claim.sides(point, at, set())
-                except (Undefined, NoCase, TwoCases, LookupError, ArithmeticError, ValueError, TypeError):
-                    continue
-                if sides is not None and (wrong := claim.contradiction(sides)):
-                    place = ", ".join(f"{v.name} = {n}" for v, n in zip(claim.variables, at, strict=True))
-                    return f"{f'at {place} ' if place else ''}for {point.describe()}: {wrong}"
-    return None
+    found = (kinks.disproof(claim, point) for claim in scope.compiler.claims(node)
+             for point in islice(scope.points(), _WITHIN))
+    return next(filter(None, found), None)
 
 
 def _bounded(link: Rel) -> bool:
@@ -363,7 +365,7 @@ def _plain(link: Rel, cond: Cond | None) -> tuple[Rel, Cond | None]:
 def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
           proved: Callable[[Cond], bool]) -> Found:
     """What held at the points drawn, looked at on the boundaries and at the numbers that it names itself."""
-    own: set[Fraction] = {abs(n.value) for e in scope.module.equations for n in walk(e) if isinstance(n, Num)}
+    own = _own_numbers(scope)
     windows = {vars(axis).get(name, 0) for _, f in scope.module.fields for axis in f.axes
                for name in ("kernel_size", "stride", "outputs")}
     known = own | {Fraction(n - d) for n in windows for d in (0, 1)}
@@ -379,7 +381,7 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
     if further is None:
         return Found(Verdict.NOT_READ, "no point was tried on the boundary of one of its conditions")
     against = kinks.refuted(node, further, scope)
-    if against is not None and not any(words in against for words in _UNDECIDED):
+    if against is not None:
         return Found(Verdict.REFUTED, "", against)
     head = claim.terms[0]
     slope = isinstance(head, Partial) or isinstance(head, Fn) and head.name.endswith("'")
@@ -397,14 +399,18 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
     return Found(found, evidence)
 
 
+def _own_numbers(scope: Scope) -> set[Fraction]:
+    return {abs(n.value) for e in scope.module.equations for n in walk(e) if isinstance(n, Num)}
+
+
 def _at_places(claim: Rel, node: Cond, cond: Cond, scope: Scope) -> Found | None:
     """Of what is said where values are equal, at points that are moved there: at p = t, at a kink."""
     places = kinks.placed(cond, node, scope)
-    if not places:
-        return None
+    if not places or kinks.numbers(claim) - kinks.numbers(cond) - _own_numbers(scope) - {0, 1}:
+        return None  # nothing is said of what lies beyond its thresholds
     against = kinks.refuted(node, places, scope)
     if against is not None:
-        return None if any(words in against for words in _UNDECIDED) else Found(Verdict.REFUTED, "", against)
+        return Found(Verdict.REFUTED, "", against)
     if kinks.handled(claim) and (beyond := kinks.outside(claim, node, scope, places)) is not None:
         return Found(Verdict.REFUTED, "", beyond[0])
     said = kinks.said(node, places, scope, kinks.handled(claim))

@@ -14,6 +14,13 @@ CONVOLUTION = (r"A convolution computes $y_t = \sum_{a=0}^{A-1} w_a x_{t+a} + b$
                r" $b$. Derive the messages for a loss $L$.")
 TANH = (r"A layer computes $s_k = \sum_j W_{kj} x_j$ and $y_k = \tanh(s_k)$, where $W$ is trained. Derive the messages for a"
         r" loss $L$ with $\delta_k = \frac{\partial L}{\partial y_k}$.")
+HINGE = (r"A linear classifier with the score $s = w^\top x + b$ is trained with the hinge loss $\ell = \max(0, 1 - t s)$, where"
+         r" $t \in \{-1, 1\}$; $w$ and $b$ are trained. Derive the gradient with respect to $w$ and $b$.")
+HUBER = (r"The Huber loss of $r = y - t$ is $\ell = \begin{cases} \frac12 r^2 & |r| \le \kappa \\ \kappa (|r| - \frac12 \kappa) &"
+         r" |r| > \kappa \end{cases}$ with a constant $\kappa > 0$. Derive $\frac{\partial \ell}{\partial y}$.")
+PARTED = r"\frac{\partial \ell}{\partial b} = \begin{cases} -t & t s < %s \\ 0 & t s > %s \end{cases}"
+OF_HUBER = (r"\frac{\partial \ell}{\partial y} = \begin{cases} r & |r| \le %s \\ \operatorname{sign}(r) & |r| > %s \end{cases}"
+            r" \quad \text{for } \kappa = 1")
 SLOPE = r"\frac{\partial y}{\partial s} = \mathbb{1}[s > 0] + "
 OF_SQUARE = r"\frac{\partial y_k}{\partial s_i} = 2 \mathbb{1}[i = k] s_k + "
 OF_POOL = r"\frac{\partial y_k}{\partial x_i} = "
@@ -41,6 +48,8 @@ REFUTED, UNREAD, HOLDS = "refuted", "not read", "holds"
     (CONVOLUTION, OF_W + r"\sum_{t=0}^{T-A} \frac{\partial L}{\partial y_t} x_{t+a}", REFUTED),
     (CONVOLUTION, r"\frac{\partial L}{\partial x_i} = \sum_{t=\max(0, i-A+1)}^{\min(i, T-1)} \frac{\partial L}{\partial y_t} w_{i-t}",
      HOLDS),
+    *((HINGE, PARTED % (at, at), HOLDS if at == "1" else REFUTED) for at in ("1", "0", "2", r"\frac12")),
+    *((HUBER, OF_HUBER % (at, at), HOLDS if at == "1" else REFUTED) for at in ("1", "0.99", "2")),
     (TANH, r"\frac{\partial s_k}{\partial W_{ij}} = \delta_{ik} x_j", HOLDS),
     (TANH, r"\frac{\partial s_k}{\partial W_{ij}} = \delta_{jk} x_i", REFUTED),
     (TANH, r"\frac{\partial L}{\partial W_{ij}} = \delta_i (1 - y_i^2) x_j", HOLDS),

@@ -20,7 +20,6 @@ _MINUS = "\N{MINUS SIGN}"
 _NUMBER = rf"[-{_MINUS}]?\d+(?:\.\d+)?(?:/\d+)?"
 _ENTRIES = rf"\([ \t]*{_NUMBER}(?:,[ \t]*{_NUMBER})*[ \t]*\)"
 _ROW = re.compile(rf"^[ \t]*\|[ \t]*\$([^$|=<>\n]+)\$[ \t]*\|[ \t]*({_NUMBER}|{_ENTRIES})[ \t]*\|[ \t]*$", re.MULTILINE)
-_NEXT_ROW = r" \\"
 _SOLUTION = re.compile(r"\A.*?^#+\s*Solution[^\n]*$", re.DOTALL | re.MULTILINE)
 
 
@@ -33,14 +32,8 @@ def answer_of(file: Path) -> str:
 
 
 def valued(text: str) -> str:
-    """The rows | $p$ | 0.5622 | of tables as | $p = 0.5622$ |; a tuple is a column."""
-    def said(row: re.Match[str]) -> str:
-        value = row[2].replace(_MINUS, "-")
-        if value.startswith("("):
-            value = rf"\begin{{pmatrix}} {value.strip('( )').replace(',', _NEXT_ROW)} \end{{pmatrix}}"
-        return f"| ${row[1].strip()} = {value}$ |"
-
-    return _ROW.sub(said, text)
+    """The rows | $p$ | 0.5622 | of tables as | $p = 0.5622$ |."""
+    return _ROW.sub(lambda row: f"| ${row[1].strip()} = {row[2].replace(_MINUS, '-')}$ |", text)
 
 
 def _blanked(pattern: re.Pattern[str], text: str) -> str:

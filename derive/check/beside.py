@@ -201,8 +201,9 @@ class Beside:
             found = next(phrase().finditer(self.blank, before, own.start), None)
             if found is not None and before > start and not self.blank[before:found.start()].strip("$\0 \n"):
                 return None  # it belongs to the equation before
-        if found is not None and found["letter"]:
-            about = re.sub(r"[\s$]", "", self.text[slice(*found.span("letter"))])
+        letter = "letter" if found is not None and found["letter"] else "own"
+        if found is not None and found[letter]:
+            about = re.sub(r"[\s$]", "", self.text[slice(*found.span(letter))])
             return found if rf"\partial{about}" in re.sub(r"\s", "", own.item.formula.latex) else None
         return found
 
@@ -367,9 +368,9 @@ class Beside:
             r"[\s$\0]*(?!and\b)[a-z][^,;:]*\Z", words, re.IGNORECASE) is not None
 
     def _labels(self, run: Sequence[_Place], own: _Place, start: int) -> bool:
-        """«1. i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""
+        """«1. i = j: EQ», «Case i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""
         between = self.blank[run[-1].stop:own.start]
-        first = not _WORD.findall(self.blank[start:run[0].start])
+        first = _words("CLAIM_CASE").issuperset(_words_in(self.blank[start:run[0].start]))
         return first and re.match(r"[\s$\0]*[:|]", between) is not None and (
             _words("CLAIM_PLAIN").issuperset(_words_in(between)))
 

@@ -24,7 +24,7 @@ from derive.check.letters import (
     told,
     upstream,
 )
-from derive.check.worded import classed, respelled
+from derive.check.worded import classed, identities, respelled
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
@@ -193,7 +193,7 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
                 runs(part, letters)
     shaped(letters)
     spelt = {(f.line, f.column): f for f in found}
-    spelt_out = [*asked, *(respelled(f, letters.module) for f in found)]
+    spelt_out = [*asked, *(respelled(f, letters.module) for f in identities(found, letters.module))]
     written, each = rewritten(spelt_out), classed(spelt_out, module)
     of_class = written if each == spelt_out else rewritten(each)
     if kronecker:

@@ -33,6 +33,12 @@ from derive.question.words.reading import read_parts
 _SIGNS = {"NONNEGATIVE": "≥", "NONPOSITIVE": "≤", "POSITIVE": ">", "NEGATIVE": "<"}
 # the temperature $T$; an adjective may restrict: the optimal $w$
 _NAMING = re.compile(r"\b([a-z]{3,}?(?<!ed|al|ar|ic|um)(?<!ing|ive|ant|ous|ble))\s+\$\s*(\\[A-Za-z]+(?:\{\w+\})?|\w)")
+_PLACES = re.compile(r"\\arg|\*|\)\s*&?=")  # (i, j) = (0, 1)
+_NUMBER = r"\s*-?\d+(?:\.\d+)?(?:/\d+)?\s*"
+_TRANSPOSE = r"(?:\s*\^\s*\{?\s*(?:\\top|T|\\mathsf\{T\})\s*\}?)?"
+_LIST = re.compile(rf"(?<==)\s*(?:\\left)?[(\[]({_NUMBER}(?:,{_NUMBER})+)(?:\\right)?[)\]]{_TRANSPOSE}(?![\w^(\\])")
+_IDENTITY = re.compile(r"(?<![A-Za-z\\{_^])(?:\\mathbf\s*(?:\{I\}|I)|I)(?:_(?:\w|\{\w+\}))?(?![A-Za-z_\[(^'])")
+_NEXT_ROW = r"\\"
 _OPENS = r"(?:if|when|whenever|where|for|provided)\s+"
 
 
@@ -57,7 +63,8 @@ def phrase() -> re.Pattern[str]:
     return re.compile(
         rf"{_OPENS}(?:(?:(?:the|its|this|an|a|all|any|every)\s+)?(?:(?:{subject}|(?P<it>\bit\b))\s+(?:is|are)\s+"
         rf"(?:{signs.replace('{0}', 'is_')})|(?:{signs.replace('{0}', 'of_')})\s+{subject})"
-        rf"|(?P<letter>\0+)\s+{largest_})", re.IGNORECASE)
+        rf"|(?P<letter>\0+)\s+{largest_}"
+        rf"|(?P<own>\0+)\s+(?:is|are)\s+(?:{signs.replace('{0}', 'own_')}))", re.IGNORECASE)
 
 
 @cache
@@ -68,8 +75,27 @@ def _in_cases() -> re.Pattern[str]:
     return re.compile(rf"[A-Za-z]_(?:\{{[^{{}}]*\}}|\w)\s*\\(?:text|mbox|textrm)\{{\s*{words}", re.IGNORECASE)
 
 
+@cache
+def _signed() -> re.Pattern[str]:
+    r"""x_k \text{ is positive}"""
+    signs = "|".join(f"(?P<{name}>{rows(f'CLAIM_{name}')})" for name in _SIGNS)
+    return re.compile(rf"\\(?:text|mbox|textrm)\{{\s*(?:is|are)\s+(?:{signs})\s*[.,]?\s*\}}", re.IGNORECASE)
+
+
+def identities(written: Sequence[Formula], module: Module) -> list[Formula]:
+    r"""I - y y^\top as \operatorname{diag}(\mathbf{1}) - y y^\top, where I is no letter of the layer or of the text."""
+    if module.table.named("I") is not None or any(re.match(r"\s*I\b[^=]*=|\s*I_", f.latex) for f in written):
+        return [*written]
+    return [replace(f, latex=_IDENTITY.sub(r"\\operatorname{diag}(\\mathbf{1})", f.latex))
+            if re.search(r"\\top|diag", f.latex) else f for f in written]
+
+
 def respelled(formula: Formula, module: Module) -> Formula:
-    """Its conditions in words as relations, where its head says of which derivative."""
+    """Its conditions in words as relations, where its head says of which derivative; x = (1, 2)^⊤ as a column."""
+    latex = _signed().sub(lambda m: f"{next(op for name, op in _SIGNS.items() if m[name])} 0", formula.latex)
+    if not _PLACES.search(latex):
+        latex = _LIST.sub(lambda m: rf"\begin{{pmatrix}} {m[1].replace(',', _NEXT_ROW)} \end{{pmatrix}}", latex)
+    formula = formula if latex == formula.latex else replace(formula, latex=latex)
     found = _in_cases().search(formula.latex)
     if found is None:
         return formula
@@ -97,7 +123,7 @@ def condition(found: re.Match[str], equation: Rel, module: Module) -> Cond | Non
     head = equation.terms[0]
     if found["letter"]:
         return largest(head, "max" if found["max"] else "min", module)
-    sign = next(op for name, op in _SIGNS.items() if found[f"is_{name}"] or found[f"of_{name}"])
+    sign = next(op for name, op in _SIGNS.items() if found[f"is_{name}"] or found[f"of_{name}"] or found[f"own_{name}"])
     about = head.wrt if isinstance(head, Partial) else head.args[0] if isinstance(head, Fn) and head.args else None
     if isinstance(head, Entry) and head.tensor.startswith("delta_"):
         about = Entry(head.tensor.removeprefix("delta_"), head.indices)

@@ -8,7 +8,7 @@ from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
-from derive.notation.rules.kinds import is_range
+from derive.notation.rules.kinds import is_derived, is_range
 from derive.notation.vocabulary import ALIGNED
 from derive.records import dataclass, replace
 
@@ -131,7 +131,7 @@ def braces(formulas: list[Formula]) -> list[Formula]:
 
 
 def _marked(item: tr.Item) -> tuple[trees.Run, trees.Run] | None:
-    """What stands over a brace, and the letter below it; None for anything else, and for a brace with a formula."""
+    """What stands over a brace, and the letter or derivative below it; None for anything else."""
     base = tr.base_of(item)
     if not isinstance(base, tr.Command) or base.type != "BRACE":
         return None
@@ -143,6 +143,8 @@ def _marked(item: tr.Item) -> tuple[trees.Run, trees.Run] | None:
         return None
     if all(tr.is_token(i, "TEXT") for i in note):
         return base.arguments[0], ()
+    if is_derived(note) and not tr.has(note, "REL"):  # \underbrace{2y}_{\partial z/\partial y}
+        return base.arguments[0], (tr.group(note, "LPAREN"),)
     return (base.arguments[0], note) if len(note) == 1 and tr.is_token(tr.base_of(note[0]), "NAME") else None
 
 

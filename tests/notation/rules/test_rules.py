@@ -74,6 +74,8 @@ CASES = {
     "a brace with a letter": ([r"y_k = f(\overbrace{w x_k + b}^{s_k})"], ["s_k = w x_k + b", "y_k = f(s_k)"]),
     "a brace with an equation": ([r"y_k = f(\underbrace{w x_k + b}_{= s_k})"], ["s_k = w x_k + b", "y_k = f(s_k)"]),
     "a brace around a factor": ([r"y = a \underbrace{b + c}_{\text{sum}}"], [r"y = a \underbrace{b + c}_{\text{sum}}"]),
+    "a brace with a derivative": ([r"\frac{\partial z}{\partial x} = \underbrace{2 y}_{\partial z / \partial y} w"],
+                                  [r"(\partial z / \partial y) = 2 y", r"\frac{\partial z}{\partial x} = (\partial z / \partial y) w"]),
     "a brace with a shape": ([r"y = \underbrace{W}_{m \times n} x"], [r"y = \underbrace{W}_{m \times n} x"]),
     "a word in italics": ([r"\mathit{net}_j = x_j"], [r"\mathrm{net}_j = x_j"]),
     "rows of cases": ([r"y_k &= x_k && x_k > 0", r"y_k &= a x_k && x_k \le 0"],

@@ -74,3 +74,39 @@ def test_a_word_that_may_make_another_layer_is_not_passed_over(adjective: str, n
 def test_what_stays_open(question: str) -> None:
     with pytest.raises(DeriveError):
         _module(question)
+
+
+@pytest.mark.parametrize("question", [
+    "Derive the messages of a linear layer over a ReLU.",
+    "Derive the messages of a ReLU into which a linear layer goes.",
+    "Derive the messages of a linear layer with a tanh at its input.",
+    "Derive the messages of a linear layer with a ReLU on both sides.",
+    "Derive the backward message from a ReLU to a linear layer.",
+    "A linear layer feeds a ReLU and a sigmoid at the same time. Derive the messages.",
+    "The first output of a linear layer goes through a ReLU, the second through a tanh. Derive the messages.",
+    "The output of a linear layer goes through a ReLU if it is large and through a tanh otherwise. Derive the messages.",
+    "A linear layer is followed by a ReLU that is turned off. Derive the messages.",
+    "A linear layer is followed by a ReLU, which is left out. Derive the messages.",
+    "A linear layer is followed by a ReLU on every output but the first. Derive the messages.",
+    "A linear layer, of which the bias is turned off, is followed by a ReLU. Derive the messages.",
+    "A linear layer with one weight for all inputs is followed by a sigmoid. Derive the messages.",
+    "Derive the backward message of a leaky ReLU with slope 1/3.",
+    "Derive the backward message of a leaky ReLU with slope -0.1.",
+    "Derive the backward message of a leaky ReLU with slope 10 %.",
+    "Derive the gradient of a softmax with temperature 2^3.",
+    "Derive the backward message of a tanh with slope 2.",
+    "Derive the derivative of the softmax with respect to the temperature.",
+    "Derive the derivative of a leaky ReLU with respect to the slope.",
+    "Derive the backward message of a ReLU whose kink is at one.",
+    "Derive the gradient of a softmax to the base 3.",
+    "Derive the derivative of the sigmoid at zero.",
+    "Derive the numerical gradient of a softmax.",
+    "A linear layer is followed by a sigmoid. Derive the backward message between the two.",
+])
+def test_words_beside_named_layers_of_which_nothing_takes_account_open(question: str) -> None:
+    with pytest.raises(DeriveError):
+        _module(question)
+
+
+def test_the_slope_of_a_leaky_rectifier_is_read_in_full() -> None:
+    assert "0.1" in str(_module("Derive the backward message of a leaky ReLU with slope 0.1.").readings)

@@ -18,11 +18,12 @@ from derive.question.parts.chain import Chain
 from derive.question.parts.doubtful import doubtful
 from derive.question.parts.network import ACTIVATIONS, Own, network
 from derive.question.parts.order import ENDS_THERE, reversed_by
-from derive.question.parts.recognised import Part
+from derive.question.parts.recognised import SLOPED, Part
 from derive.question.parts.shown import shown
 from derive.question.requests.request import discussed, requested
 from derive.question.requests.slots import beside_parts
 from derive.question.sentences.grammar import words_of
+from derive.question.sentences.tokens import in_english
 from derive.question.words.lexicon import ends, named, only, up_to
 from derive.question.words.prose import Gap, Prose
 from derive.specify.definitions import Definition, Definitions
@@ -45,6 +46,12 @@ _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
 _ADJECTIVES = words_of("en", "AJ")
+_PARTIAL = re.compile(r"(?<!\d)[-−.,/^]\d+|\d,\d+|\d+\s?[/^%]|\de-?\d")  # of -0.1, 1/3, 10 %, .1, 0,1
+_OPTION = re.compile(r"(?P<by>(?:respect to|wrt|by) (?:the |its )?)?\b"
+                     r"(?P<noun>slopes?|temperature|quantile|threshold)\b")
+_HAS = {"slope": frozenset(SLOPED), "temperature": frozenset({"softmax"}), "quantile": frozenset({"pinball"}),
+        "threshold": frozenset({"huber"})}
+_PLAIN, _BEHIND_THAT = words_of("en", "BESIDE_PARTS") | _ADJECTIVES, words_of("en", "BEHIND_THAT")
 _ENDS_A_NAME = frozenset("of with by to for in on from at as into through and or then is are has uses".split())
 
 
@@ -64,8 +71,9 @@ def refuse_unaccounted_words(
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
     understood = [*chain.understood, *chain.layers_counted()]
     known = [place for place in (*_changing(chain), *_slots(chain), *_qualified(chain, parts), *beside_parts(
-        chain.prose, parts)) if not any(a <= place[0] < b for a, b in understood)]
-    for start, stop in (*several, *known, *doubtful(chain)):
+        chain.prose, parts), *_loose(chain, parts), *_options(chain, parts)) if not any(
+        a <= place[0] < b for a, b in understood)]
+    for start, stop in (*several, *known, *_cut_numbers(chain), *doubtful(chain)):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             quoted = chain.prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” {_TO_WRITE}", line=chain.prose.plain.line(start)))
@@ -146,6 +154,50 @@ def _qualified(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple
                 break
             if word[0] not in _ADJECTIVES:
                 words.append(word)
+
+
+_CONCEPTS = ("join", "skip.connection", "skip.whole", "fact", "letter", "role", "request", "ask", "derivative",
+             "message", "wrt", "not", "bias", "size", "head", "factor", "upstream")
+
+
+def _loose(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """«a linear layer over a ReLU», «the first output … the second»: words beside parts of which nothing took account.
+
+    «that» and «which» say something where no verb follows: «a ReLU that a linear layer feeds».
+    """
+    text = chain.prose.text
+    if not in_english(text):
+        return
+    taken = {at for a, b in parts for at in range(a, b)}
+    for family in (*_CONCEPTS, *["geometry"] * any("pool" in part.name for part in chain.parts)):
+        taken |= {at for span in named(text, family) for at in range(span.start, span.stop)}
+    asking = {chain.prose.sentence(verb.start) for verb in named(text, "ask.verb")} if not chain.continued else set()
+    for start, stop in sorted({chain.prose.sentence(a) for a, _ in parts} | asking):
+        words = [*re.finditer(r"[a-z]+", text[start:stop])]
+        for before, word, behind in zip([None, *words], words, [*words[1:], None], strict=False):
+            at, next_ = start + word.start(), behind[0] if behind else ""
+            joins = behind is not None and any(j.start <= start + behind.start() < j.stop for j in named(text, "join"))
+            tells = next_ not in _BEHIND_THAT and not joins
+            each = next_ in ("each", "every") or before is not None and before[0] == "around"
+            asks = (start, stop) in asking and word[0] in ("that", "which", "for")
+            if tells and not asks if word[0] in ("that", "which") else not (
+                    at in taken or each or asks or word[0] in _PLAIN):
+                yield at, start + word.end()
+
+
+def _cut_numbers(chain: Chain) -> Iterator[tuple[int, int]]:
+    for part in chain.parts:
+        yield from (m.span() for m in _PARTIAL.finditer(chain.prose.plain.text, *chain.prose.sentence(part.start)))
+
+
+def _options(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """«tanh with slope 2», «by the temperature»: what the parts do not have, or what is no parameter."""
+    plain, names = chain.prose.plain.text, {part.name for part in chain.parts}
+    for start, stop in sorted({chain.prose.sentence(a) for a, _ in parts}):
+        for word in _OPTION.finditer(plain, start, stop):
+            lacks = not names & _HAS.get(word["noun"].removesuffix("s"), frozenset())
+            if lacks or word["by"] and not (word["noun"].startswith("slope") and "prelu" in names):
+                yield word.span("noun")
 
 
 def last_word(text: str, at: int) -> str:

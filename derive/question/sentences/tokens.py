@@ -24,6 +24,8 @@ _MARK = re.compile(r"(?<![\w(])\(?(?P<mark>[a-h]|i{1,3}|iv|v|vi|\d)\)(?=\s)")  #
 _POINTING = re.compile(r"(?:parts?|items?|from|in|of|using|with|by|see|step|equations?|use|to|result|question)\s+$")
 _IZE = re.compile(r"(?<=[a-z]{3})iz(e|ed|es|er|ing|ation|ations)$")
 _ABBREVIATED = frozenset("al cf eq eqs fig sec ref".split())
+_SIGNED = re.compile(r"(?:^|(?<=[\s(]))[-−]\Z")
+_PER_CENT = re.compile(r"\s?[%‰]")
 _TIMES = re.compile(r"\s*\d+(?:\s*\\times\s*\d+)+\s*")
 _NUMERAL = re.compile(r"\s*(\d+(?:\.\d+)?)\s*")
 
@@ -162,6 +164,9 @@ def _tokens(prose: Prose) -> Iterator[Token]:
             shown = prose.displayed(start)
             yield Token("formula", "", start, shown) if shown else Token("blank", "", start)
         elif word[0].isdigit():
+            before = prose.plain.text[max(0, start - 2) : start]
+            if _SIGNED.search(before) or _PER_CENT.match(prose.plain.text, match.end()):
+                yield Token("sign", "±", start)  # no row has it
             point = "." in prose.plain.text[start : match.end()]
             if point or " " not in word:
                 yield Token("number", word.replace(" ", ".") if point else word, start)

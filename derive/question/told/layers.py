@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from derive.notation.symbols import latex_of, name_of
+from derive.question.parts.recognised import SLOPED
 from derive.question.sentences.actions import Say
 from derive.question.sentences.tokens import Token
 from derive.question.told.convolutions import Convolutions
@@ -53,6 +54,8 @@ class Layers(Losses, Convolutions, Poolings):
     def activation(self, value: Value, name: str, slope: str | None = None) -> Value:
         if name == "softmax":
             return self.new(None, "softmax", value)
+        if slope is not None and name not in SLOPED:
+            raise Unread(f"the slope of {name}")
         return self.new(None, "fn", value, name=name, slope=slope)
 
     def own(self, value: Value, token: Token) -> Value:

@@ -54,7 +54,12 @@ def phrased_module(card: Card, prose: Prose) -> Module:
 
 
 def chain_module(card: Card, prose: Prose, composed: Composed, derive: tuple[str, ...] | None) -> Module:
-    """The module of layers that words name; ``derive`` is what they ask for, None where letters say it."""
+    """The module of layers that words name; ``derive`` is what they ask for, None where letters say it.
+
+    Raises :class:`Unread` where the messages to parameters are asked for of a layer without any.
+    """
+    if "parameters" in (derive or ()) and not composed.parameters:
+        raise Unread("the parameters of what")
     keys: dict[str, Any] = {key: tuple(getattr(composed, key)) or None for key in (
         "facts", "shapes", "ranges", "inputs", "parameters", "constants")}
     sources = {key: (Source(prose.plain.first_line),) * len(texts) for key, texts in keys.items() if texts}

@@ -127,10 +127,12 @@ def _refuse_other_windows(found: Module, told: Module | None, question: Question
 def _told(question: Question) -> Module | None:
     """The module that rows read whole from all sentences; None where they do not."""
     from derive.question.emitted.module import told_module
-    from derive.question.told.telling import Unread
+    from derive.question.told.values import Unread, Untrue
 
     try:
         return told_module(question.card, question.prose)
+    except Untrue as wrong:
+        raise _untrue(wrong, question) from None
     except (Unread, DeriveError):
         return None
 
@@ -139,14 +141,22 @@ def _phrased(question: Question) -> Module | None:
     """The layer that phrases name, where no formula is written; None where they do not."""
     from derive.question.sentences.tokens import in_english
     from derive.question.told.phrases import phrased_module
-    from derive.question.told.values import Unread
+    from derive.question.told.values import Unread, Untrue
 
     if any(map(equates, question.prose.formulas)) or not in_english(question.prose.text):
         return None
     try:
         return phrased_module(question.card, question.prose)
+    except Untrue as wrong:
+        raise _untrue(wrong, question) from None
     except (Unread, DeriveError):
         return None
+
+
+def _untrue(wrong: Exception, question: Question) -> OpenError:
+    return OpenError(Problem(f"the words contradict each other: with the windows that they give, {wrong}; make the "
+                             "sizes agree, or leave out what follows from them",
+                             line=question.prose.plain.first_line, key="kernel_size"))
 
 
 def _named(question: Question) -> Module | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from derive.errors import CardError, Problem
 from derive.question.emitted.answered import items
-from derive.question.sentences.actions import ACTIONS
+from derive.question.emitted.geometry import CLAIMS
+from derive.question.sentences.actions import ACTIONS, Say
 from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse
 from derive.question.sentences.meaning import ROWS, meanings
@@ -70,10 +72,17 @@ def _places(prose: Prose, families: Iterable[str]) -> set[int]:
 
 
 def _is_read(tokens: Sentence) -> bool:
+    """Rows read it, and it makes no claim that has to be held against the windows."""
     try:
-        return bool(meanings(tokens))
+        return not any(map(_claims, meanings(tokens)))
     except Unread:
         return False
+
+
+def _claims(said: Any) -> bool:
+    if isinstance(said, tuple) and len(said) == 2 and said[0] in CLAIMS:
+        return True
+    return any(map(_claims, said.of if isinstance(said, Say) else said if isinstance(said, tuple) else ()))
 
 
 def _known(tokens: Sentence, prose: Prose) -> bool:

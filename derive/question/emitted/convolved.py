@@ -10,7 +10,7 @@ from typing import Any
 from derive.layers import Composed, compose
 from derive.layers.chain import Part
 from derive.notation.symbols import identifier, latex_of, name_of
-from derive.question.emitted.geometry import Geometry, geometry
+from derive.question.emitted.geometry import CLAIMS, Geometry, geometry
 from derive.question.emitted.lettered import Lettered
 from derive.question.told.values import Axis, Unread, Value, entry
 
@@ -43,6 +43,8 @@ class WindowFormulas(Lettered):
         if op is None:
             raise Unread("what becomes of a window")
         if value.options.get("global"):
+            if CLAIMS & value.options.keys():
+                raise Unread("the windows of a pooling over the whole input")
             return self._global_pool(value, op)
         found = self._geometry(value, channels=len(self._pixels(value)) == 3)
         fill, counted = value.options.get("fill"), value.options.get("counted", "yes") == "yes"
@@ -53,12 +55,15 @@ class WindowFormulas(Lettered):
             counted = False
         given: dict[str, Any] = {"count_include_pad": counted} if op == "avg" and padded else {}
         divisor = value.options.get("divisor")
-        if divisor is not None and (op != "avg" or int(divisor) != prod(found.kernel)):
+        if divisor is not None and (op != "avg" or divisor != str(prod(found.kernel))):
             raise Unread("the divisor of the mean")
         made = self._composed(value, f"{op}_pool", found, given, {}, ("y", "h"))
         self.fields += [(identifier(name_of(latex)), field) for latex, field in made.fields]
-        if source is self.told.input and value is self.output and None not in found.sizes:
+        if source is self.told.input and value is self.output and None not in found.sizes and (
+                len(self._pixels(value)) == found.rank):
             self.input_size = tuple(str(n) for n in found.sizes)
+            for axis in self._pixels(value):  # the size of an instance, not of every input
+                axis.size = ""
         return made.formulas[0]
 
     def _pixels(self, value: Value) -> list[Axis]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from math import prod
 from typing import Any
 
-from derive.question.told.values import Unread, Value
+from derive.question.told.values import Unread, Untrue, Value
 from derive.records import dataclass
 
 Sizes = tuple[int, ...]
+_LONGEST = 100  # window of which every entry is counted
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,31 @@ class Geometry:
         return tuple(None if n is None else (n + sum(p) - d * (k - 1) - 1) // s + 1 for n, k, s, d, p in zip(
             self.sizes, self.kernel, self.stride, self.dilation, self.padding, strict=True))
 
+    @property
+    def members(self) -> tuple[int, ...]:
+        """In how many windows the entries of the input are."""
+        return tuple({prod(of) for of in product(*(self._members(axis) for axis in range(self.rank)))})
+
+    @property
+    def covers(self) -> bool:
+        """Whether the windows hold every entry, and none of them is short of the edge."""
+        axes = zip(self.sizes, self.kernel, self.stride, self.dilation, self.padding, strict=True)
+        return 0 not in self.members and all(
+            n is None or (n + sum(p) - d * (k - 1) - 1) % s == 0 for n, k, s, d, p in axes)
+
+    def _members(self, axis: int) -> set[int]:
+        """The same along an axis; a long one, where its length is not known."""
+        span, stride = self.dilation[axis] * (self.kernel[axis] - 1) + 1, self.stride[axis]
+        size = self.sizes[axis]
+        if span > _LONGEST:
+            raise Unread("how long the windows are")
+        whole = span + stride * span  # the pattern repeats behind it
+        length = whole if size is None else size if size < 2 * whole else 2 * whole + (size - 2 * whole) % stride
+        (before, behind), taps = self.padding[axis], range(0, span, self.dilation[axis])
+        counts = Counter(start + tap - before for start in range(0, length + before + behind - span + 1, stride)
+                         for tap in taps)
+        return {counts[i] for i in range(length)}
+
 
 def geometry(layer: Value, sizes: tuple[int | None, ...]) -> Geometry:
     """The windows over an input of these sizes; raises :class:`Unread` where they are open, or said in two ways."""
@@ -39,6 +67,8 @@ def geometry(layer: Value, sizes: tuple[int | None, ...]) -> Geometry:
     if len(sizes) != rank:
         raise Unread("the axes of what the windows run over")
     gap = int(given.get("gap", "0"))
+    if rank == 1 and "kernel" not in given and "cells" in given:  # «the mean of three neighbouring samples»
+        given = {**given, "kernel": (given["cells"],)}
     kernel, dilation = _numbers(given, "kernel", rank), _numbers(given, "dilation", rank, gap + 1)
     if kernel is None or dilation is None or 0 in (*kernel, *dilation):
         raise Unread("the size of the windows")
@@ -49,13 +79,52 @@ def geometry(layer: Value, sizes: tuple[int | None, ...]) -> Geometry:
         raise Unread("the windows")
     found = Geometry(kernel, stride, dilation, ((0, 0),) * rank, sizes)
     found = Geometry(kernel, stride, dilation, tuple(_padding(given, found)), sizes)
-    claimed = _numbers(given, "output", rank)
-    if "count" in given and (None in found.outputs or str(prod(n or 0 for n in found.outputs)) != given["count"]):
-        raise Unread("the number of windows")
-    if (claimed is not None and found.outputs != claimed) or (given.get("same") and _same(found) is False) or any(
-            n is not None and n < 1 for n in found.outputs):
+    if any(n is not None and n < 1 for n in found.outputs):
         raise Unread("the size of the output")
+    for wrong in _untrue(given, found):
+        raise Untrue(wrong)
     return found
+
+
+# what words say that follows from the size of the windows, their movement and padding
+CLAIMS = frozenset("output count cells most some shared cover inside parity halved same".split())
+
+
+def _untrue(given: dict[str, Any], found: Geometry) -> Iterator[str]:
+    """What the words claim of windows and is not so; a count of outputs needs the input's size."""
+    said = {key: value for key in ("count", "cells", "most", "some") if (value := given.get(key)) is not None}
+    if not all(value.isdigit() for value in (*said.values(), *given.get("shared", ()))):
+        raise Unread("the number of windows")
+    claimed = _numbers(given, "output", found.rank)
+    if (claimed or "count" in said) and None in found.outputs:
+        raise Unread("the size of the input")
+    if claimed not in (None, found.outputs):
+        yield (f"an input of size {_size(found.sizes)} gives an output of size {_size(found.outputs)}, "
+               f"not {_size(claimed)}")
+    if given.get("same") and _same(found) is False:
+        yield "the output is not as large as the input"
+    if "count" in said and int(said["count"]) != prod(n or 0 for n in found.outputs):
+        yield f"there are {prod(n or 0 for n in found.outputs)} windows"
+    if int(said.get("cells", prod(found.kernel))) != prod(found.kernel):
+        yield f"a window holds {prod(found.kernel)} entries"
+    if {"most", "some", "shared"} & given.keys():
+        most, shared = max(found.members), {*map(int, given.get("shared", ()))}
+        if int(said.get("most", most)) != most or int(said.get("some", most)) > most or (
+                shared and shared != {*found.members} - {0}):
+            yield f"an entry is in up to {most} windows"
+    if given.get("halved") and any(k != 2 or s != 2 or p != (0, 0) or (n or 0) % 2 for k, s, p, n in zip(
+            found.kernel, found.stride, found.padding, found.sizes, strict=True)):
+        yield "height and width are not halved"
+    if given.get("cover") and not found.covers:
+        yield "the windows do not cover the input exactly"
+    if given.get("inside") and any(map(any, found.padding)):
+        yield "windows reach into the padding"
+    if "parity" in given and any(n is not None and n % 2 != (given["parity"] == "odd") for n in found.sizes):
+        yield f"the input has the size {_size(found.sizes)}"
+
+
+def _size(sizes: tuple[int | None, ...] | None) -> str:
+    return "×".join(str(n or "?") for n in sizes or ())
 
 
 def _numbers(given: dict[str, Any], key: str, rank: int, default: int | None = None) -> Sizes | None:
@@ -76,16 +145,20 @@ def _stride(layer: Value, kernel: Sizes) -> Sizes:
         half = given["overlap"] == "half"
         shared = tuple(k // 2 for k in kernel) if half else _numbers(given, "overlap", rank) or ()
         left = tuple(k - n for k, n in zip(kernel, shared, strict=True))
-        if (half and any(k % 2 for k in kernel)) or stride not in (None, left) or min(left) < 1:
+        if stride not in (None, left):
+            raise Untrue(f"windows overlap by {_size(tuple(k - s for k, s in zip(kernel, stride or (), strict=True)))}")
+        if (half and any(k % 2 for k in kernel)) or min(left) < 1:
             raise Unread("the overlap of the windows")
         stride = left
     if stride is None:
         stride = kernel if layer.made == "pool" else (1,) * rank
         if given.get("overlapping"):
             raise Unread("the overlap of the windows")
-    if 0 in stride or (given.get("disjoint") and any(s < k for s, k in zip(stride, kernel, strict=True))) or (
-            given.get("overlapping") and all(s >= k for s, k in zip(stride, kernel, strict=True))):
+    if 0 in stride:
         raise Unread("the movement of the windows")
+    if (given.get("disjoint") and any(s < k for s, k in zip(stride, kernel, strict=True))) or (
+            given.get("overlapping") and all(s >= k for s, k in zip(stride, kernel, strict=True))):
+        raise Untrue(f"windows of size {_size(kernel)} move by {_size(stride)}")
     return stride
 
 

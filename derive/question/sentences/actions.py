@@ -55,6 +55,11 @@ def _counted(field: Say, count: str) -> Say | None:
     return field if field[1] == count else None
 
 
+def _dimensional(letter: Any, count: str) -> Say | None:
+    """A signal of as many values; one that is one- or two-dimensional has axes."""
+    return None if count in ("1", "2", "3") else Say("signal1", (letter, count))
+
+
 def _taps(field: Say) -> Say:
     return Say("opts", (("weights", field[0]), ("length", field[1])))
 
@@ -67,5 +72,5 @@ def _pad(cells: Any, side: str | None = None, fill: str | None = None) -> Say:
 
 
 ACTIONS = Actions(asks=lambda *of: Say("asks", (flat(*of),)), case=_case, one=lambda value: value, many=flat,
-                  both=flat, agree=_agree, counted=_counted, pad=_pad, taps=_taps,
+                  both=flat, agree=_agree, counted=_counted, dimensional=_dimensional, pad=_pad, taps=_taps,
                   never=lambda *_: None, say=lambda name: Say(name))

@@ -10,18 +10,20 @@ from typing import Any
 from derive.layers.catalogue import Layer
 from derive.layers.chain import Part
 from derive.layers.families import find
-from derive.question.emitted.geometry import geometry
-from derive.question.sentences.actions import extents
+from derive.question.emitted.geometry import CLAIMS, Geometry, geometry
+from derive.question.sentences.actions import Say, extents
 from derive.question.sentences.tokens import Token
 from derive.question.told.state import pairs
 from derive.question.told.values import Unread, Value
 
 _POWER = re.compile(r"\s*(?:(?P<n>\d+(?:\.\d+)?)|10\^\s*\{?\s*-\s*(?P<e>\d+)\s*\}?)\s*")
-_WINDOWED = frozenset("kernel length stride padding dilation overlap disjoint overlapping square output same fill "
-                      "counted divisor rank".split())
+_WINDOWED = CLAIMS | frozenset("kernel length stride padding dilation overlap disjoint overlapping square fill counted "
+                               "divisor rank outchannels".split())
+_OF_MEANS = frozenset({"counted", "divisor", "cells"})
 _NORM = {"instance_norm": ({"channel", "image"}, {"pixels"}), "layer_norm": ({"token", "sample"}, {"features"}),
          "batch_norm": ({"feature", "channel"}, {"batch"})}  # for what by itself, and over what
-_TAKES = {"pool": _WINDOWED | {"op", "global", "per"}, "conv": _WINDOWED | {"weights", "bias", "filters"},
+_TAKES = {"pool": _WINDOWED | {"op", "global", "per"},
+          "conv": (_WINDOWED - _OF_MEANS) | {"weights", "bias", "filters", "kernels"},
           "linear": frozenset({"weights", "bias", "units"}), "softmax": frozenset({"temperature", "tempered"}),
           **dict.fromkeys(_NORM, frozenset({"gain", "shift", "epsilon", "does", "per", "over"})),
           **dict.fromkeys(("leaky_relu", "prelu", "elu"), frozenset({"slope"}))}
@@ -39,11 +41,16 @@ class Named:
         self.joined = False
 
     def phrase(self, said: Any, token: Token) -> None:
-        for key, value in pairs(said):
+        told = [*pairs(said)]
+        for key, value in told:
+            if key == "kernels" and len(told) > 1:  # «with a 3×3 kernel»; a kernel of no size is a convolution's
+                continue
             if key == "layer":
                 self.layer(value)
             elif key == "join":
                 self.joined = True
+            elif key == "which":
+                continue
             elif key in _INPUT:
                 self.of_input(key, value)
             else:
@@ -105,11 +112,18 @@ class Named:
 
     def of_input(self, key: str, value: Any) -> None:
         """An image or a signal, its letter, its size."""
+        if key == "on" and isinstance(value, str):
+            value = Say("signal1", (None, value))
         if key == "on" and value.kind in ("image", "signal1"):
             self.once(self.input, "sizes", extents(value[1]))
             value = value[0]
+        elif key == "on" and value.kind not in ("ref", "mapped"):
+            raise Unread("what the layer takes")
         elif key == "on":
-            value = value[1] if value.kind == "ref" else value[0]
+            value, *more = (value[1],) if value.kind == "ref" else value.of
+            for also, known in zip(("channels", "area"), more, strict=False):
+                if known is not None:
+                    self.of_input(also, known)
         if key == "area":
             self.once(self.input, "sizes", extents(value))
         elif key == "channels":
@@ -169,7 +183,11 @@ class Named:
         if sizes and len(sizes) != rank or not rank:
             raise Unread("the axes of the windows")
         size: tuple[int | None, ...] = tuple(int(s) if s.isdigit() else None for s in sizes or ("n",) * rank)
-        value = Value(None, name, (), {**own, "rank": rank})
+        channels = self.input.get("channels")
+        if own.get("outchannels", channels) != channels or channels and name == "pool" and "channel" not in own.get(
+                "per", ()):
+            raise Unread("the channels")
+        value = Value(None, name, (), {k: v for k, v in own.items() if k != "outchannels"} | {"rank": rank})
         found = geometry(value, size)
         padded = any(p for ends in found.padding for p in ends)
         given: Options = {"kernel_size": found.kernel, "stride": found.stride, "dilation": found.dilation}
@@ -179,12 +197,7 @@ class Named:
             return self.convolution(own, given, rank)
         if own.get("global") or own.get("op") not in ("max", "min", "avg"):
             raise Unread("which pooling")
-        if own["op"] == "avg" and padded:
-            if own.get("counted") != "yes" or int(own.get("divisor", prod(found.kernel))) != prod(found.kernel):
-                raise Unread("what the sum is divided by")
-        elif own.get("divisor") is not None and own["divisor"] != str(prod(found.kernel)) or (
-                padded and own["op"] != "avg" and own.get("fill") == "zeros"):
-            raise Unread("what the windows hold")
+        _refuse_other_holdings(own, found, padded)
         return Part(f"{own['op']}_pool", (), given)
 
     def convolution(self, own: Options, given: Options, rank: int) -> Part:
@@ -205,6 +218,17 @@ class Named:
             raise Unread("what is normalised")
         given = {what: False if own[what] == "no" else own[what] for what in ("gain", "shift", "epsilon")}
         return Part(name, (), given)
+
+
+def _refuse_other_holdings(own: Options, found: Geometry, padded: bool) -> None:
+    """Raise :class:`Unread` where the words divide by another number, or say of padding what a pooling does not do."""
+    mean, fill = own["op"] == "avg", own.get("fill")
+    if own.get("divisor", str(prod(found.kernel))) != str(prod(found.kernel)) or (
+            mean and padded and own.get("counted") != "yes"):
+        raise Unread("what the sum is divided by")
+    if ("counted" in own and not (mean and padded)) or (fill == "never" and (mean or not padded)) or (
+            fill == "zeros" and padded and not mean):
+        raise Unread("what the windows hold")
 
 
 def _number(said: Any) -> Fraction:

@@ -22,7 +22,7 @@ from derive.question.requests.request import besides
 from derive.question.requests.slots import refuse_requests
 from derive.question.sentences.actions import ACTIONS
 from derive.question.sentences.atoms import ATOMS, number_of
-from derive.question.sentences.grammar import Parse, words_of
+from derive.question.sentences.grammar import Parse, TooLong, words_of
 from derive.question.sentences.meaning import ROWS, meanings
 from derive.question.sentences.runs import COMPUTING, RUNS
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
@@ -112,15 +112,15 @@ class Phrases(Named):
 
     def sentence(self, tokens: Sentence) -> None:
         """The phrases of a sentence; raises :class:`Unread` for what stands between them and could say more."""
-        if self.is_aside(tokens):
+        if self.is_aside(tokens) or all(t.text == ")" for t in tokens):
             return
-        parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
         taken: list[int | None] = []  # for each token the end of its phrase
         said: list[tuple[int, Any]] = []
+        runs = _fewest_gaps(tokens)
         while len(taken) < len(tokens):
             at = len(taken)
-            end, value = max(parse.runs("phrase", at), key=lambda run: run[0], default=(at, None))
-            if end > at and not asks(tokens[at:end]):
+            end, value = runs[at]
+            if end > at:
                 said.append((at, value))
                 taken += [end] * (end - at)
             else:
@@ -167,6 +167,25 @@ class Phrases(Named):
                 raise Unread(f"“{token}”")
 
 
+def _fewest_gaps(tokens: Sentence) -> dict[int, tuple[int, Any]]:
+    """From each token on the phrase that leaves the fewest words to gaps, of these the longest; else its own place.
+
+    A word that a gap may not have counts twice.
+    """
+    parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
+    found: dict[int, tuple[int, Any]] = {}
+    gaps = {len(tokens): 0}
+    try:
+        for at in reversed(range(len(tokens))):
+            gaps[at], found[at] = gaps[at + 1] + (1 if tokens[at].text in _BETWEEN else 2), (at, None)
+            for end, value in sorted(parse.runs("phrase", at), key=lambda run: -run[0]):
+                if end > at and gaps[end] < gaps[at] and not asks(tokens[at:end]):
+                    gaps[at], found[at] = gaps[end], (end, value)
+    except (TooLong, RecursionError):
+        raise Unread("a long sentence") from None
+    return found
+
+
 def _says_nothing(tokens: Sentence, n: int, taken: list[int | None]) -> bool:
     """A word between phrases that says nothing of the layer."""
     token = tokens[n]
@@ -182,7 +201,9 @@ def _says_nothing(tokens: Sentence, n: int, taken: list[int | None]) -> bool:
     noun = before is not None and before.text == "of" or starts and leads
     verb = token.text.endswith("s") and n > 0 and tokens[n - 1].text not in ("of", "for", *_ARTICLES)  # «it magnifies»
     behind = taken[n + 1] if n + 1 < len(tokens) and tokens[n + 1].kind != "sign" else None
-    return _is_plain(token) and noun and not verb and not _DOES.search(token.text) and behind is None
+    purpose = starts and token.text.endswith("ed") and any(t.text == "for" for t in tokens[:n])  # «for rolled steel»
+    does = _DOES.search(token.text) and not purpose
+    return _is_plain(token) and noun and not verb and not does and behind is None
 
 
 def _is_asked(token: Token) -> bool:

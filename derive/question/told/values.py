@@ -21,6 +21,10 @@ class Misread(Unread):
     """What a reading of a sentence says does not fit what was told: another reading of it may."""
 
 
+class Untrue(Unread):
+    """What the words say of windows is not so with the size, stride and padding that they give these."""
+
+
 @dataclass
 class Axis:
     """An index and the number of its values, where it is known."""

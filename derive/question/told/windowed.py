@@ -97,6 +97,8 @@ class Windowed(Told):
 
     def on_windows(self, *given: Any) -> None:
         layers = [v for v in self.values if v.made in WINDOWED]
+        if not layers:
+            raise Misread("which windows")
         named = all(isinstance(item, Say) and item.kind == "opts" and ("which", "pool") in item.of
                     for item in _each(given))
         if len(layers) > 1 and not named:

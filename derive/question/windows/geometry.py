@@ -271,7 +271,7 @@ def _ceil_mode(reader: Reader) -> tuple[bool, str]:
 
 # what words leave open: the key that decides it, and what to write
 _VAGUE = (
-    ("number", "kernel_size", "of what? write e.g. “2×2 windows” or “a 4×4 input”"),
+    ("number", "kernel_size", "of what? write e.g. “2×2 windows” or “a 4×4 input”, leave the remark out"),
     ("extent", "kernel_size", "write rows and columns as one size, e.g. “2×3 windows” or “a 4×4 input”"),
     ("padding without number", "padding", "how many cells? write “padding 1” or “no padding”"),
     ("direction", "stride", "which axis is meant? write the numbers in the order of the indices, e.g. “stride (2, 1)”"),

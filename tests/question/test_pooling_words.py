@@ -116,6 +116,28 @@ A moving average of three pixels precedes it.|Since the windows overlap, one pix
 The output is $3\times3$ as well, after a convolution.|Before it, the image is halved.|Each window has a weight of one.
 """.replace("\n", "|").strip("|").split("|")
 
+REFUSED = r"""
+A signal of 12 samples is given. A layer keeps the maximum of three neighbouring samples. Derive the backward message.
+
+Max pooling with $3	imes3$ windows and stride 2 is applied to a $7	imes7$ image, as in a torus. Derive the backward message.
+
+Max pooling with windows of one row is applied to a $7	imes7$ image. Derive the backward message.
+
+Max pooling with $3	imes3$ windows and stride 2 takes the largest of a $7	imes7$ image and its mirror image. Derive the backward message.
+
+A $7	imes7$ image is first reduced to a $5	imes5$ image, then max pooling with $3	imes3$ windows is applied. Derive the backward message.
+
+Max pooling with $2	imes2$ windows and stride 2 halves the values of a $4	imes4$ image. Derive the backward message.
+
+Average pooling with window length 3 and stride 3 of a signal of 9 samples; each sample is counted twice. Derive the backward message.
+
+Average pooling with window length 3 and stride 3 of a signal of 9 samples; always divide by $N$. Derive the backward message.
+
+A signal of 12 samples is reduced by max pooling with window length 3 and stride 3 at every other place. Derive the backward message.
+
+Max pooling with $2	imes2$ windows and stride 2 is applied to a map with three channels across all channels. Derive the backward message.
+"""
+
 
 def _module(question: str) -> Module | None:
     try:
@@ -156,6 +178,11 @@ def test_what_follows_from_the_windows(base):
 @pytest.mark.parametrize("base", BASES)
 def test_what_changes_the_layer_is_refused(base):
     assert [said for said in HARMFUL if _module(BASES[base].format(said)) is not None] == []
+
+
+@pytest.mark.parametrize("question", REFUSED.strip().split("\n\n"), ids=lambda text: text[-60:])
+def test_what_is_no_plain_pooling_is_refused(question):
+    assert _module(question) is None
 
 
 def test_a_contradiction_is_told():

@@ -57,15 +57,19 @@ class Named:
                 self.option(key, value)
 
     def layer(self, name: str) -> None:
+        """A layer by its name; one that is told by what becomes of its windows is a pooling, its stride not usual."""
+        described, name = name == "windows", "pool" if name == "windows" else name
         if name in (known := [n for n, _ in self.layers]) and not self.joined:
             if known[-1] != name:
                 raise Unread(f"“{name}” again")
+            if name == "pool" and not described:
+                self.layers[-1][1].pop("described", None)
             return
         if name not in _TAKES and not isinstance(find(name), Layer):
             raise Unread(f"“{name}”")
         if self.layers and not self.joined:
             raise Unread("two layers that nothing joins")
-        self.layers.append((name, {}))
+        self.layers.append((name, {"described": True} if described else {}))
         self.joined = False
 
     def option(self, key: str, value: Any, last: bool = False) -> None:
@@ -183,6 +187,8 @@ class Named:
         if sizes and len(sizes) != rank or not rank:
             raise Unread("the axes of the windows")
         size: tuple[int | None, ...] = tuple(int(s) if s.isdigit() else None for s in sizes or ("n",) * rank)
+        if "described" in own and not {"stride", "overlap", "disjoint"} & own.keys():
+            raise Unread("the movement of the windows")
         channels = self.input.get("channels")
         if own.get("outchannels", channels) != channels or channels and name == "pool" and "channel" not in own.get(
                 "per", ()):

@@ -25,7 +25,9 @@ def _slope(role: str, choices: tuple[str, ...] = (r"\alpha", "a", "c")) -> Lette
 
 
 def _prelu(rank: int, options: Options) -> Forward:
-    return Forward((_of("prelu").replace(r"\alpha", r"\alpha" if options["shared"] else r"\alpha_{\I}"),))
+    r"""One slope for all, for each entry, or for each of the ``channels``, which the first axis numbers."""
+    own = r"\alpha_{\F}" if options["channels"] else r"\alpha" if options["shared"] else r"\alpha_{\I}"
+    return Forward((_of("prelu").replace(r"\alpha", own),))
 
 
 def _softmax(rank: int, options: Options) -> Forward:
@@ -49,7 +51,7 @@ LAYERS = (
     _activation("relu", "ReLU", _of("relu"), "rectifier", "rectified_linear_unit", source="Nair and Hinton 2010"),
     _activation("leaky_relu", "leaky ReLU", _of("leakyrelu"), "leakyrelu", "lrelu", first="slope",
                 letters={r"\alpha": _slope("constants")}, source="Maas, Hannun and Ng 2013"),
-    _activation("prelu", "PReLU", _prelu, "parametric_relu", first="slope", options={"shared": True},
+    _activation("prelu", "PReLU", _prelu, "parametric_relu", first="slope", options={"shared": True, "channels": False},
                 letters={r"\alpha": _slope("parameters", ("a", r"\alpha", "c"))},
                 source="He, Zhang, Ren and Sun 2015"),
     _activation("elu", "ELU", _of("elu"), "exponential_linear_unit", first="slope",

@@ -10,6 +10,7 @@ subscripts:
 ``\\K``      an axis that the layer adds                                k
 ``\\L``      ``\\I`` with another last letter, ``\\M``                   j of k; i,m of i,j
 ``\\H``      ``\\I`` without its last letter                             nothing; i
+``\\F``      the first letter of ``\\I``, of the channels                   k; i; k
 ==========  =========================================================  ==========================
 """
 

@@ -19,16 +19,16 @@ _COMMON = [f"\\{g}" for g in sorted(GREEK)]
 
 
 def written_out(template: str, rank: int) -> str:
-    r"""The template with indices for \I, \J, \K, \L, \M and \H at an input of this many axes."""
+    r"""The template with indices for \I, \J, \K, \L, \M, \H and \F at an input of this many axes."""
     if rank not in _I:
         raise CardError(f"an input of {rank} axes: layers of the catalogue have at most {max(_I)}")
     own = _I[rank]
     other = next(c for c in _SPARE if c not in own)
     summed = _J[rank]
     meant = {"I": own, "J": summed, "K": next(c for c in "klr" if c not in summed), "M": other,
-             "L": own[:-1] + other if own else "", "H": own[:-1]}
+             "L": own[:-1] + other if own else "", "H": own[:-1], "F": own[:1]}
     latex = re.sub(r"\\sum_\{\\([IJM])\}\s*", lambda m: _sum(meant[m[1]]), template)
-    latex = re.sub(r"\\([IJKLMH])(?![A-Za-z])\s*", lambda m: meant[m[1]], latex)
+    latex = re.sub(r"\\([IJKLMHF])(?![A-Za-z])\s*", lambda m: meant[m[1]], latex)
     return re.sub(r"_\{\s*\}", "", latex)
 
 

@@ -139,11 +139,13 @@ def _told(question: Question) -> Module | None:
 
 def _phrased(question: Question) -> Module | None:
     """The layer that phrases name, where no formula is written; None where they do not."""
+    from derive.question.sentences.atoms import TINY
     from derive.question.sentences.tokens import in_english
     from derive.question.told.phrases import phrased_module
     from derive.question.told.values import Unread, Untrue
 
-    if any(map(equates, question.prose.formulas)) or not in_english(question.prose.text):
+    if any(equates(f) and not TINY.fullmatch(f.latex) for f in question.prose.formulas) or not in_english(
+            question.prose.text):
         return None
     try:
         return phrased_module(question.card, question.prose)

@@ -167,7 +167,7 @@ def _padding(given: dict[str, Any], bare: Geometry) -> Iterator[tuple[int, int]]
     where, *cells = given.get("padding", ("",))
     side = where or given.get("side", "both")
     said = _numbers({"padding": cells}, "padding", bare.rank) if cells else None
-    if side != given.get("side", side) and any(said or ()):
+    if (side != given.get("side", side) or side != "both" and bare.rank > 1) and any(said or ()):
         raise Unread("the side of the padding")
     needs = given.get("same") or (given.get("fill") == "zeros" and "output" in given)
     if said is None and given.get("fill") and not needs:

@@ -67,10 +67,31 @@ def _taps(field: Say) -> Say:
 def _pad(cells: Any, side: str | None = None, fill: str | None = None) -> Say:
     """Cells around the input: on which side, how many, what is in them."""
     where = side if side in ("left", "right") else "both"
-    known = (("padding", (where, *(extents(cells) if cells != "none" else ()))),)
+    known = (("padding", (where, *(extents(cells) if cells not in (None, "none") else ()))),)
     return Say("opts", (*known, ("fill", fill)) if fill else known)
 
 
-ACTIONS = Actions(asks=lambda *of: Say("asks", (flat(*of),)), case=_case, one=lambda value: value, many=flat,
+def _keyed(key: str, value: Any = None, each: str | None = None) -> Say:
+    """What a layer has of its own: its letter, yes or no, and for each of what there is one."""
+    return Say("opts", ((key, value or "yes"), *((("each", each),) if each else ())))
+
+
+def _array(kind: str, letter: Token) -> Say:
+    return Say("opts", (("array", (kind, letter)),))
+
+
+def _rows_of(rows: str | None = None, columns: str | None = None) -> Say:
+    shape = (("shape", (rows, columns)),) if rows and columns else ()
+    return Say("opts", (("kind", "matrix"), ("rows", "yes"), *shape))
+
+
+def _none_of(*keys: str) -> Say:
+    return Say("opts", tuple((key, "no") for key in keys))
+
+
+ACTIONS = Actions(noneof=_none_of, keyed=_keyed, array=_array, rowsof=_rows_of,
+                  unpadded=lambda: Say("opts", (("bias", "no"), *_pad("0").of)),
+                  threeaxes=lambda c, h, w: Say("opts", (("channels", c), ("shape", (c, h, w)))),
+                  asks=lambda *of: Say("asks", (flat(*of),)), case=_case, one=lambda value: value, many=flat,
                   both=flat, agree=_agree, counted=_counted, dimensional=_dimensional, pad=_pad, taps=_taps,
                   never=lambda *_: None, say=lambda name: Say(name))

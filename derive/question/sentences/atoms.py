@@ -13,8 +13,8 @@ from derive.question.sentences.actions import Say
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Token
 
-NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), map(str, range(1, 13)),
-                   strict=True))
+NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+                   "sixteen".split(), map(str, range(1, 17)), strict=True))
 
 
 def number_of(token: Token) -> str | None:
@@ -104,6 +104,22 @@ def _complement(token: Token) -> Say | None:
 _COMPLEMENT = re.compile(r"\s*(?:\\(?:mathbf|mathbb|bm)\s*\{?\s*)?1\}?\s*-.*")
 
 
+_EXTENTS = re.compile(r"\s*\(?\s*(?:[A-Z]\s*(?:\\times|,)\s*)+[A-Z]\s*\)?\s*")
+TINY = re.compile(r"\s*\\(?:var)?epsilon\s*(?:=.*|>\s*0\s*)?")
+
+
+def _of_extents(token: Token) -> tuple[str, ...] | None:
+    r"""N, C, H and W of N \times C \times H \times W."""
+    found = _EXTENTS.fullmatch(token.formula.latex) if token.kind == "formula" else None
+    return tuple(re.findall(r"[A-Z]", found[0])) if found else None
+
+
+def _tiny(token: Token) -> Token | None:
+    r"""\epsilon, \epsilon > 0, \epsilon = 10^{-5}."""
+    return token if token.kind == "formula" and TINY.fullmatch(token.formula.latex) else None
+
+
+_SIGNS = re.compile(r"\s*\\pm\s*1\s*|\s*\\\{\s*-1\s*,\s*\+?1\s*\\\}\s*")
 _TAKEN_DOWN = frozenset("measured recorded sampled observed digitised discretised".split())
 UNSAFE, _ALTERED = words_of("en", "UNSAFE"), words_of("en", "ALTERED")
 
@@ -120,6 +136,8 @@ ATOMS: dict[str, Callable[[Token], Any]] = {
     "prime": request_atoms.primed, "facts": request_atoms.facts, "size": request_atoms.size,
     "timed": request_atoms.timed, "raised": request_atoms.raised, "nonzero": request_atoms.nonzero,
     "definition": request_atoms.definition, "enumerated": _enumerated, "nameable": _nameable, "datum": _datum,
+    "extents": _of_extents, "tiny": _tiny,
+    "plusminus": lambda token: "" if token.kind == "formula" and _SIGNS.fullmatch(token.formula.latex) else None,
     "several": lambda token: token if token.kind == "formula" and len(token.letters) > 1 else None,
     "declared": lambda token: token if token.kind == "formula" and token.said is Said.DECLARATION else None,
     "SLASH": lambda token: "" if token.text == "/" else None,

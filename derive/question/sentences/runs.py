@@ -19,7 +19,7 @@ ACTIVATIONS = frozenset("relu leaky_relu prelu elu sigmoid tanh softplus gelu se
                         "hard_tanh hard_sigmoid hard_swish modulus sine relu6".split())
 LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
                    "hinge absolute_error logistic_loss log_cosh negative_log_likelihood".split())
-CATALOGUED = frozenset("instance_norm layer_norm batch_norm softmax leaky_relu prelu elu linear relu sigmoid "
+CATALOGUED = frozenset("instance_norm layer_norm batch_norm rms_norm softmax leaky_relu prelu elu linear relu sigmoid "
                        "tanh".split())
 LAYERS = ACTIVATIONS | CATALOGUED | {"rms_norm"}
 NAMED = LAYERS | LOSSES | frozenset("log_softmax huber pinball focal squared_hinge squared_logarithmic maxout glu rnn "

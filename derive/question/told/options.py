@@ -10,25 +10,35 @@ from typing import Any
 from derive.layers.catalogue import Layer
 from derive.layers.chain import Part
 from derive.layers.families import find
+from derive.layers.samples import Samples
 from derive.question.emitted.geometry import CLAIMS, Geometry, geometry
 from derive.question.sentences.actions import Say, extents
+from derive.question.sentences.runs import LOSSES as _LOSSES
 from derive.question.sentences.tokens import Token
+from derive.question.told.normalised import NORMS, below_the_root, normalised, unnamed
 from derive.question.told.state import pairs
 from derive.question.told.values import Unread, Value
 
-_POWER = re.compile(r"\s*(?:(?P<n>\d+(?:\.\d+)?)|10\^\s*\{?\s*-\s*(?P<e>\d+)\s*\}?)\s*")
+Options = dict[str, Any]
+LOSSES = _LOSSES | {"squared_hinge"}
 _WINDOWED = CLAIMS | frozenset("kernel length stride padding dilation overlap disjoint overlapping square fill counted "
                                "divisor rank outchannels".split())
 _OF_MEANS = frozenset({"counted", "divisor", "cells"})
-_NORM = {"instance_norm": ({"channel", "image"}, {"pixels"}), "layer_norm": ({"token", "sample"}, {"features"}),
-         "batch_norm": ({"feature", "channel"}, {"batch"})}  # for what by itself, and over what
+_NORMED = frozenset("gain shift epsilon does per over each share extent mode square".split())
+_CONVOLVED = frozenset("weights bias filters kernels each sort dilated strided side upsamples".split())
 _TAKES = {"pool": _WINDOWED | {"op", "global", "per"},
-          "conv": (_WINDOWED - _OF_MEANS) | {"weights", "bias", "filters", "kernels"},
-          "linear": frozenset({"weights", "bias", "units"}), "softmax": frozenset({"temperature", "tempered"}),
-          **dict.fromkeys(_NORM, frozenset({"gain", "shift", "epsilon", "does", "per", "over"})),
-          **dict.fromkeys(("leaky_relu", "prelu", "elu"), frozenset({"slope"}))}
-_INPUT = frozenset({"on", "input", "channels", "area"})
-Options = dict[str, Any]
+          "conv": (_WINDOWED - _OF_MEANS) | _CONVOLVED,
+          "linear": frozenset({"weights", "bias", "units", "per"}),
+          "softmax": frozenset({"temperature", "tempered", "per"}), "prelu": frozenset({"slope", "each"}),
+          **dict.fromkeys(LOSSES, frozenset({"target", "reduce", "half"})),
+          **dict.fromkeys(("hinge", "squared_hinge"), frozenset({"target", "reduce", "margin"})),
+          **dict.fromkeys(NORMS, _NORMED), **dict.fromkeys(("leaky_relu", "elu"), frozenset({"slope"}))}
+_SLOPES: dict[tuple[str, str], tuple[int, Options]] = {  # one for each of what, of what: the input's axes, the options
+    ("entry", "vector"): (1, {"shared": False}), ("channel", "image"): (3, {"channels": True})}
+_SORTS = {"": "conv", "depthwise": "depthwise_conv", "transposed": "conv_transpose"}
+_INPUT = frozenset({"on", "input", "channels", "area", "kind", "shape", "rows"})
+_SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?R\}?\s*\^\s*\{?([^{}]+)\}?")
+_OWN = ("weights", "bias", "gain", "shift", "slope", "temperature", "target")  # what a letter may be of
 
 
 class Named:
@@ -38,14 +48,28 @@ class Named:
         self.layers: list[tuple[str, Options]] = []
         self.waiting: list[tuple[str, Any]] = []  # said before any layer that has it
         self.input: Options = {}
+        self.result: str | None = None
+        self.arrays: list[tuple[str, Token]] = []  # «the matrix $X$»: of what, the whole says
+        self.collected: list[tuple[Token, ...]] = []  # … in which letters, what is told without one
         self.joined = False
+        self.rank: int | None = None  # the number of the input's axes, where the words and not the layer say it
 
     def phrase(self, said: Any, token: Token) -> None:
+        if collected := tuple(value for key, value in pairs(said) if key == "collected"):
+            self.collected.append(collected)
         told = [*pairs(said)]
         for key, value in told:
+            if key == "collected":
+                continue
             if key == "kernels" and len(told) > 1:  # «with a 3×3 kernel»; a kernel of no size is a convolution's
                 continue
-            if key == "layer":
+            if key == "array":
+                self.arrays.append(value)
+            elif key == "result":
+                self.result = self.result or value.letters[0]
+                if self.result != value.letters[0]:
+                    raise Unread("two letters of the output")
+            elif key == "layer":
                 self.layer(value)
             elif key == "join":
                 self.joined = True
@@ -59,6 +83,9 @@ class Named:
     def layer(self, name: str) -> None:
         """A layer by its name; one that is told by what becomes of its windows is a pooling, its stride not usual."""
         described, name = name == "windows", "pool" if name == "windows" else name
+        if name == "mean_squared_error":
+            self.waiting.append(("reduce", "mean"))
+            name = "squared_error"
         if name in (known := [n for n, _ in self.layers]) and not self.joined:
             if known[-1] != name:
                 raise Unread(f"“{name}” again")
@@ -67,14 +94,14 @@ class Named:
             return
         if name not in _TAKES and not isinstance(find(name), Layer):
             raise Unread(f"“{name}”")
-        if self.layers and not self.joined:
+        if self.layers and not self.joined and name not in LOSSES:
             raise Unread("two layers that nothing joins")
         self.layers.append((name, {"described": True} if described else {}))
         self.joined = False
 
     def option(self, key: str, value: Any, last: bool = False) -> None:
         """One thing said of the last layer that has such a thing."""
-        if key == "bias" and self.layers and {name for name, _ in self.layers} <= {*_NORM}:
+        if key == "bias" and self.layers and {name for name, _ in self.layers} <= NORMS:
             key = "shift"
         owner = next((own for name, own in reversed(self.layers) if key in _TAKES.get(name, ())), None)
         if owner is None:
@@ -91,15 +118,16 @@ class Named:
                 self.once(owner, "rank", len(value))
         elif key == "rank":
             value = int(value)
-        elif key in ("weights", "bias", "gain", "shift", "temperature") and isinstance(value, Token):
+        elif key in _OWN and key != "slope" and isinstance(value, Token):
             value = value.letters[0]
-        elif key in ("per", "over", "does"):
+        elif key in ("per", "over", "does", "each"):
             owner[key] = (*owner.get(key, ()), value)
             return
         elif key == "slope":
             value = next((v for k, v in pairs(value) if k == "slope"), value)
+            value = value.letters[0] if isinstance(value, Token) else value
         elif key == "epsilon":
-            value = _number(value)
+            value = below_the_root(value)
         self.once(owner, key, value)
 
     @staticmethod
@@ -107,7 +135,7 @@ class Named:
         """Nothing is said twice in two ways."""
         known = owner.setdefault(key, value)
         if known != value:
-            if key == "bias" and "yes" in (known, value) and "no" not in (known, value):
+            if key in _OWN and "yes" in (known, value) and "no" not in (known, value):
                 owner[key] = known if value == "yes" else value
             elif isinstance(known, tuple) and isinstance(value, tuple) and len({*known, *value}) == 1:
                 owner[key] = max(known, value, key=len)
@@ -132,14 +160,54 @@ class Named:
             self.once(self.input, "sizes", extents(value))
         elif key == "channels":
             self.once(self.input, "channels", value)
+        elif key in ("kind", "rows"):
+            self.once(self.input, key, value)
+        elif key == "shape":
+            self.once(self.input, "shape", value)
+            self.once(self.input, "kind", ("vector", "matrix", "image", "images")[min(len(value), 4) - 1])
         elif isinstance(value, Token):
             self.once(self.input, "letter", value.letters[0])
+            if space := _SPACE.search(value.formula.latex):
+                self.of_input("shape", tuple(space[1].replace(r"\times", " ").split()))
+
+    def settled(self) -> None:
+        """What the whole says of a phrase: which array is the input, whose letter is one in which values stand."""
+        if not self.layers:
+            own: Options = {}
+            for key, value in self.waiting:
+                if key in ("per", "over", "does", "each"):
+                    own[key] = (*own.get(key, ()), value)
+            if "does" in own and (name := unnamed(own, self.kinds)):
+                self.layer(name)
+        for key, value in self.waiting:
+            self.option(key, value, last=True)
+        lacking = next((own for name, own in self.layers if "weights" in _TAKES.get(name, ()) and "weights" not in own
+                        and any(kind == "matrix" for kind, _ in self.arrays)), None)
+        for kind, token in sorted(self.arrays, key=lambda array: array[0] == "batch"):
+            if lacking is not None and kind == "matrix" and token.letters[0] != self.input.get("letter"):
+                self.once(lacking, "weights", token.letters[0])
+                continue
+            self.of_input("input", token)
+            if kind != "batch" or self.input.get("kind") not in ("matrix", "images"):
+                self.once(self.input, "kind", "matrix" if kind == "batch" else kind)
+        for letters in self.collected:
+            bare = [(own, key) for _, own in self.layers for key in own if key in _OWN and own[key] == "yes"]
+            if len(bare) != len(letters):
+                raise Unread(f"what is collected in {letters[0]}")
+            for (own, key), token in zip(bare, letters, strict=True):
+                own[key] = token.letters[0]
+
+    @property
+    def kinds(self) -> set[str]:
+        """What the input is called."""
+        return {kind for kind, _ in self.arrays} | {v for k, v in self.input.items() if k == "kind"}
 
     # -- the chain -----------------------------------------------------------------------------------------------------
 
     @property
     def letters(self) -> dict[str, str]:
-        return {"input": self.input["letter"]} if "letter" in self.input else {}
+        own = {"input": self.input.get("letter"), "output": self.result}
+        return {key: letter for key, letter in own.items() if letter is not None}
 
     @property
     def size(self) -> tuple[int, ...] | None:
@@ -148,32 +216,65 @@ class Named:
         return tuple(map(int, sizes)) if windowed and sizes and all(n.isdigit() for n in sizes) else None
 
     @property
-    def rank(self) -> int | None:
-        """The number of the input's axes, where the words and not the layer say it."""
-        first = self.layers[0][0]
-        if first == "instance_norm":
-            return 4 if "image" in self.layers[0][1].get("per", ()) else 3
-        return None
+    def samples(self) -> Samples | None:
+        """The rows of a matrix, where the layers are applied to each of them."""
+        per = {one for name, own in self.layers if name not in NORMS for one in own.get("per", ())}
+        losses = [own.get("reduce", "") for name, own in self.layers if name in LOSSES]
+        if any(name in NORMS for name, _ in self.layers) or self.input.get("kind") != "matrix":
+            if losses != [""] * len(losses):
+                raise Unread("the mean or the sum of what")
+            return None
+        if not per and (self.layers[0][0] != "linear" or "rows" not in self.input):
+            raise Unread("the axes of the input")
+        single = losses and "softmax" not in [name for name, _ in self.layers]  # one unit, unless the words say more
+        if single and any(name == "linear" and "units" not in own and str(own.get("weights", "w"))[0].isupper()
+                          for name, own in self.layers):
+            raise Unread("how many units there are")
+        if losses == [""]:
+            raise Unread("the mean or the sum of the losses")
+        return Samples(self.input.get("shape", ("",))[0], "".join(losses))
 
     def chain(self) -> tuple[Part, ...]:
         """The layers with their options; raises :class:`Unread` where one of these is open."""
         if not self.layers:
             raise Unread("no layer")
+        if self.result is not None and len(self.layers) > 1:
+            raise Unread("the output of which layer")
         return tuple(self.part(*layer, n) for n, layer in enumerate(self.layers))
 
     def part(self, name: str, own: Options, n: int) -> Part:
         if name in ("pool", "conv"):
             return self.windowed(name, own, n)
-        if name in _NORM:
-            return self.normalised(name, own)
-        given = {k: v for k, v in own.items() if v != "yes" or k not in ("bias", "tempered")}
+        if name in NORMS:
+            part, rank = normalised(name, own, self.input.get("kind"))
+            if n and rank != self.rank:
+                raise Unread("the axes of the normalisation")
+            self.rank = rank
+            return part
+        given = {k: v for k, v in own.items() if v != "yes" or k not in ("bias", "tempered", "slope")}
         if "tempered" in own and "temperature" not in own:
             raise Unread("the temperature")
         if "slope" in given:
             slope = given["slope"]
-            given["slope"] = slope.letters[0] if isinstance(slope, Token) else Fraction(str(slope))
+            given["slope"] = Fraction(slope) if slope[0].isdigit() else slope
         if given.get("bias") == "no":
             given["bias"] = False
+        if each := given.pop("each", ()):
+            self.rank, how = _SLOPES.get((each[0], self.input.get("kind", "")), (None, {}))
+            given |= how
+            if n or self.rank is None or len({*each}) > 1:
+                raise Unread("the slopes")
+        per = {*given.pop("per", ())}
+        if not per <= {"row", "sample", "vector"} or per & {"row", "sample"} and self.input.get("kind") != "matrix":
+            raise Unread("of what each")
+        if name in ("linear", "softmax") and not n and ({"sizes", "channels"} & {*self.input} or self.input.get(
+                "kind") in ("image", "images", "array")):
+            raise Unread("the axes of the input")
+        given |= {"half": True} if "half" in given else {}
+        given.pop("margin", None)
+        given.pop("reduce", None)
+        if name in LOSSES and "target" not in given:
+            raise Unread("the target of the loss")
         if name == "linear" and not {"weights", "bias"} & given.keys():
             raise Unread("the weights of a linear layer")
         if name in ("leaky_relu", "elu") and "slope" not in given:
@@ -182,8 +283,11 @@ class Named:
 
     def windowed(self, name: str, own: Options, n: int) -> Part:
         """A pooling or a convolution, its windows checked as the words count them."""
+        if own.get("global"):
+            return self.pooled_whole(own, n)
         sizes = self.input.get("sizes") if not n else None
-        rank = own.get("rank") or (len(sizes) if sizes else len(own.get("output", ())) or 0)
+        rank = own.get("rank") or len(sizes or own.get("output", ())) or {"image": 2, "signal": 1}.get(
+            self.input.get("kind", ""), 0)
         if sizes and len(sizes) != rank or not rank:
             raise Unread("the axes of the windows")
         size: tuple[int | None, ...] = tuple(int(s) if s.isdigit() else None for s in sizes or ("n",) * rank)
@@ -206,24 +310,32 @@ class Named:
         _refuse_other_holdings(own, found, padded)
         return Part(f"{own['op']}_pool", (), given)
 
+    def pooled_whole(self, own: Options, n: int) -> Part:
+        """The mean or the largest of each channel."""
+        if n or self.input.get("kind") != "image" or own.get("op") not in ("max", "avg") or {*own} - {"op", "global"}:
+            raise Unread("over what is pooled")
+        self.rank = 3
+        return Part(f"global_{own['op']}_pool", (), {"axes": 2})
+
     def convolution(self, own: Options, given: Options, rank: int) -> Part:
+        """A convolution, over all channels or, ``depthwise``, over each by itself."""
+        sort = own.get("sort", "")
         several = "filters" in own or "channels" in self.input
-        if several and not (own.get("filters") and self.input.get("channels")):
+        whole = bool(own.get("filters")) and bool(self.input.get("channels"))
+        if several and whole is bool(sort) or not {*own.get("each", ())} <= {"output", "channel"}:
             raise Unread("the channels")
-        given |= {"filters": int(own["filters"])} if several else {"channels": False}
+        if sort == "transposed" and "padding" in given or sort and "output" in own:
+            raise Unread("the padding of a transposed convolution")
+        if "upsamples" in own and sort != "transposed":
+            raise Unread("“upsamples”")
+        if several and not sort:
+            given |= {"filters": int(own["filters"])} if own["filters"].isdigit() else {}
+        elif sort != "depthwise":
+            given["channels"] = False
         given |= {key: own[key] for key in ("weights", "bias") if own.get(key, "yes") != "yes"}
         if own.get("bias") == "no" or "bias" not in own:
             given["bias"] = False
-        return Part(f"conv{rank}d", (), given)
-
-    def normalised(self, name: str, own: Options) -> Part:
-        """A normalisation, of which the words say gain, shift and the number below the root, and do what it does."""
-        per, over = _NORM[name]
-        if not {*own.get("per", ())} <= per or not {*own.get("over", ())} <= over or {"gain", "shift", "epsilon"} - {
-                *own} or len(own.get("does", ())) not in (0, 2):
-            raise Unread("what is normalised")
-        given = {what: False if own[what] == "no" else own[what] for what in ("gain", "shift", "epsilon")}
-        return Part(name, (), given)
+        return Part(f"{_SORTS[sort]}{rank}d", (), given)
 
 
 def _refuse_other_holdings(own: Options, found: Geometry, padded: bool) -> None:
@@ -235,11 +347,3 @@ def _refuse_other_holdings(own: Options, found: Geometry, padded: bool) -> None:
     if ("counted" in own and not (mean and padded)) or (fill == "never" and (mean or not padded)) or (
             fill == "zeros" and padded and not mean):
         raise Unread("what the windows hold")
-
-
-def _number(said: Any) -> Fraction:
-    """0.001 of 10^{-3}."""
-    found = _POWER.fullmatch(said.formula.latex if isinstance(said, Token) else str(said))
-    if found is None:
-        raise Unread("the number below the root")
-    return Fraction(found["n"]) if found["n"] else Fraction(1, 10 ** int(found["e"]))

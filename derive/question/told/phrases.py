@@ -14,6 +14,7 @@ from typing import Any
 
 from derive.card import Card
 from derive.layers import Composed, compose
+from derive.layers.lettering import renamed
 from derive.module import ROLES, Module
 from derive.notation.symbols import identifier, name_of
 from derive.question.emitted.answered import items, refuse_unread_requests
@@ -45,11 +46,13 @@ _HARMLESS = frozenset({"skip", "besides", "given"})
 def phrased_module(card: Card, prose: Prose) -> Module:
     """The layer that the phrases name; raises :class:`Unread` where something else is said, or something is open."""
     told = Phrases(prose)
-    composed = compose(told.chain(), rank=told.rank, letters=told.letters)
+    chain = told.chain()
+    composed = told.sized(compose(chain, rank=told.rank, letters=told.letters, samples=told.samples))
     letters = {c for text in composed.formulas for c in re.findall(r"\\?[A-Za-z]+", text)}
     for sentence in told.sentences:
         told.refuse_other_letters(sentence, letters)
-    module = chain_module(card, prose, composed, told.derive)
+    told.refuse_asked({*composed.inputs, *composed.parameters, *composed.constants})
+    module = chain_module(card, prose, composed, told.derive(bool(composed.parameters)))
     return replace(module, input_size=module.input_size or told.size)
 
 
@@ -105,14 +108,13 @@ class Phrases(Named):
         self.orders: list[Token] = []  # the words in which something is asked for
         for tokens in self.sentences:
             self.sentence(tokens)
-        for key, value in self.waiting:
-            self.option(key, value, last=True)
+        self.settled()
 
     # -- sentences -----------------------------------------------------------------------------------------------------
 
     def sentence(self, tokens: Sentence) -> None:
         """The phrases of a sentence; raises :class:`Unread` for what stands between them and could say more."""
-        if self.is_aside(tokens) or all(t.text == ")" for t in tokens):
+        if self.is_aside(tokens) or all(token.kind == "sign" for token in tokens):
             return
         taken: list[int | None] = []  # for each token the end of its phrase
         said: list[tuple[int, Any]] = []
@@ -149,22 +151,51 @@ class Phrases(Named):
         except Unread:
             return False
 
-    @property
-    def derive(self) -> tuple[str, ...] | None:
+    def derive(self, parameters: bool) -> tuple[str, ...] | None:
         """The messages that the words ask for; None where letters say which."""
         words = {t.text for t in self.orders}
         if any(t.formulas and not t.letters for t in self.orders) or not words & _DERIVED:
             return None
         letters = {c for t in self.orders if t.formulas for c in t.letters}
-        of_layers = {v for _, own in self.layers for v in own.values() if isinstance(v, str)}
-        own = bool(words & _OF_PARAMETERS or letters & of_layers)
+        of_layers = {v.letters[0] if isinstance(v, Token) else v for _, own in self.layers for v in own.values()
+                     if isinstance(v, (str, Token))}
+        everything = "all" in words or not letters and bool(words & {"gradients", "messages"})
+        own = bool(words & _OF_PARAMETERS or letters & of_layers or everything and parameters)
         return (*["forward"] * ("forward" in words), "backward", *["parameters"] * own)
+
+    def sized(self, composed: Composed) -> Composed:
+        """The layers with the letters of sizes that the words give; raises :class:`Unread` for another divisor."""
+        declared = self.input.get("shape", ())
+        space = next((s for s in composed.shapes if s.startswith(rf"{composed.inputs[0]} \in")), "")
+        own = re.findall(r"[A-Za-z]", space.partition("}^")[2].replace(r"\times", ""))
+        if declared and own and (len(own) != len(declared) or {*declared} & {*self.letters.values()}):
+            raise Unread("the axes of the input")
+        names = dict(zip(own, declared, strict=True)) if own and declared else {}
+        extents = {option["extent"] for _, option in self.layers if "extent" in option}
+        if not extents <= {*declared}:
+            raise Unread(f"the length {min(extents)}")
+        formulas, shapes, ranges = (tuple(renamed(text, names) for text in texts) for texts in (
+            composed.formulas, composed.shapes, composed.ranges))
+        for divisor in (option["share"] for _, option in self.layers if "share" in option):
+            if rf"\frac{{1}}{{{''.join(divisor.formula.latex.split())}}}" not in "".join(formulas[0].split()):
+                raise Unread("what the variance is divided by")
+        return replace(composed, formulas=formulas, shapes=shapes, ranges=ranges)
 
     def refuse_other_letters(self, tokens: Sentence, known: set[str]) -> None:
         """Raise :class:`Unread` for a letter outside what is asked that the layer does not have."""
         for token in () if asks(tokens) else tokens:
             if token.formulas and token.start not in self.taken and not {*token.letters} <= known:
                 raise Unread(f"“{token}”")
+
+    def refuse_asked(self, given: set[str]) -> None:
+        """Raise :class:`Unread` for a derivative that is asked for by a letter that the layer is not given."""
+        before = ""
+        for n, token in enumerate(self.orders):
+            counts = any(len(t.text) > 3 and t.text[-1] == "s" for t in self.orders[n + 1 : n + 2])  # «for $K$ inputs»
+            by = token.formulas and token.start not in self.taken and before in _BY and not counts
+            if by and not {*token.letters} <= given:
+                raise Unread(f"the derivative by “{token}”")
+            before = token.text if token.text not in _ARTICLES else before
 
 
 def _fewest_gaps(tokens: Sentence) -> dict[int, tuple[int, Any]]:
@@ -201,6 +232,9 @@ def _says_nothing(tokens: Sentence, n: int, taken: list[int | None]) -> bool:
     noun = before is not None and before.text == "of" or starts and leads
     verb = token.text.endswith("s") and n > 0 and tokens[n - 1].text not in ("of", "for", *_ARTICLES)  # «it magnifies»
     behind = taken[n + 1] if n + 1 < len(tokens) and tokens[n + 1].kind != "sign" else None
+    if n + 1 < len(tokens) and tokens[n + 1].text == "of" and behind is None:  # «the spectrum of an image»
+        whole = next((m for m in range(n + 2, len(tokens)) if tokens[m].text not in _ARTICLES), n)
+        behind = taken[whole]
     purpose = starts and token.text.endswith("ed") and any(t.text == "for" for t in tokens[:n])  # «for rolled steel»
     does = _DOES.search(token.text) and not purpose
     return _is_plain(token) and noun and not verb and not does and behind is None
@@ -218,4 +252,5 @@ def _is_plain(token: Token) -> bool:
 
 
 _ASKED, _OF_PARAMETERS, _DERIVED = (words_of("en", name) for name in ("ASKED_FOR", "OF_PARAMETERS", "DERIVED"))
+_BY = frozenset("to for and , by of".split())
 _ARTICLES = frozenset("a an the its our some any".split())

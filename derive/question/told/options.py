@@ -26,7 +26,7 @@ _WINDOWED = CLAIMS | frozenset("kernel length stride padding dilation overlap di
 _OF_MEANS = frozenset({"counted", "divisor", "cells"})
 _NORMED = frozenset("gain shift epsilon does per over each share extent mode square".split())
 _CONVOLVED = frozenset("weights bias filters kernels each sort dilated strided side upsamples".split())
-_TAKES = {"pool": _WINDOWED | {"op", "global", "per"},
+_TAKES = {"pool": _WINDOWED | {"op", "global", "per", "shortens"},
           "conv": (_WINDOWED - _OF_MEANS) | _CONVOLVED,
           "linear": frozenset({"weights", "bias", "units", "per"}),
           "softmax": frozenset({"temperature", "tempered", "per"}), "prelu": frozenset({"slope", "each"}),
@@ -297,7 +297,8 @@ class Named:
         if own.get("outchannels", channels) != channels or channels and name == "pool" and "channel" not in own.get(
                 "per", ()):
             raise Unread("the channels")
-        value = Value(None, name, (), {k: v for k, v in own.items() if k != "outchannels"} | {"rank": rank})
+        plain = {k: v for k, v in own.items() if k not in ("outchannels", "shortens")}
+        value = Value(None, name, (), plain | {"rank": rank})
         found = geometry(value, size)
         padded = any(p for ends in found.padding for p in ends)
         given: Options = {"kernel_size": found.kernel, "stride": found.stride, "dilation": found.dilation}

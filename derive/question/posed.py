@@ -34,6 +34,7 @@ _DONE, _DO, _OBJECT = _words("DONE"), _words("DO"), _words("WHAT_IT_IS_DONE_TO")
 _MANNER, _BE, _HAVE = _words("IN_WHAT_ORDER"), _words("IS_OR_GETS"), _words("HAS_BEEN")
 _WHO, _NOT, _NOUN, _ENDS = _words("WHO_DOES"), _words("DENIES"), _words("BEFORE_A_NOUN"), _words("BEHIND_A_PREDICATE")
 _ALONE, _AGAIN, _NO_AXIS = _words("MORE_BY_ITSELF"), _words("AGAIN"), _words("NO_AXIS")
+_ADDITIVE = _words("ADDITIVE")
 _GETS_THERE = _words("GETS_THERE")
 _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _words("REGARD"), _words("AS_WHAT")
 _TOLD = ("aside.habit", "aside.other", "slot.hint")  # of habits, of other layers
@@ -125,7 +126,8 @@ def more(clause: Sequence[Token], known: Collection[tuple[int, int]] = ()) -> It
 
 def _is_done(clause: Sequence[Token], n: int) -> bool:
     """«is then masked», «…, iterated twice», «with large weights penalised», not «has been dropped»."""
-    if clause[n].text not in _DONE:
+    beside = {t.text for t in clause if t is not clause[n]}
+    if clause[n].text not in _DONE or beside <= _ADDITIVE and beside & {"constant", "constants"}:
         return False
     before = [t for t in clause[:n] if t.text not in _MANNER]
     if before and before[-1].text in _BE:

@@ -31,6 +31,7 @@ _NESTED = re.compile(r"\s*\\?[A-Za-z]+\s*\([^()]*\\?[A-Za-z]+\s*\([^()]*\)")  # 
 _OBJECTIVE = re.compile(r"\s*([A-Z]|\\ell|\\math\w+\s*\{\s*\w\s*\})\s*\(([^()]*)\)\s*")  # F(w, b)
 _STATED = re.compile(r"\\partial|\\in(?![a-z])")  # of ∂L/∂y, of a shape
 _TAKEN = ("letter.target", "letter.weight", "letter.bias")  # what some formula must take
+_NEAR = 150  # characters between a name and the formula that is what it names
 _FAR = 500  # characters of its sentence that are read on either side of a part's name
 
 
@@ -122,10 +123,13 @@ def _is_lettered(prose: Prose, stop: int, known: Collection[str]) -> bool:
 
 
 def _stands_behind(prose: Prose, stop: int) -> bool:
-    """«… is $E = …$», «… is» in front of a displayed formula."""
+    """«… is $E = …$», «… of the counts, constants dropped, is» in front of a displayed formula."""
     at = next((n for n in range(stop, len(prose.text)) if prose.text[n] in (GAP, BREAK)), stop)
     inline = next((gap for gap in prose.gaps if gap.start == at), None)
-    return at > stop and only(prose.text, stop, at, "naming.is") and (inline is None or equates(inline.formula))
+    if at > stop and only(prose.text, stop, at, "naming.is") and (inline is None or equates(inline.formula)):
+        return True
+    between = prose.text[stop : prose.text.find(BREAK, stop)] if BREAK in prose.text[stop : stop + _NEAR] else "."
+    return not {*between} & {*".?!¶:"} and ends(between, "naming.is") and not named(between, "part", "operation")
 
 
 def refuse_other_layers(prose: Prose, module: Module) -> None:

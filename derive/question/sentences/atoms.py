@@ -72,6 +72,14 @@ def _formula_value(token: Token) -> Token | None:
     return token if token.kind == "formula" and token.said is Said.VALUE else None
 
 
+def _extents(token: Token) -> Token | None:
+    r"""m \times d."""
+    return token if token.formulas and _BY.fullmatch(token.formula.latex) else None
+
+
+_BY = re.compile(r"\s*\w+(?:\s*\\times\s*\w+)+\s*")
+
+
 def _letter_word(token: Token) -> str | None:
     return token.text if token.kind == "word" and len(token.text) == 1 else None
 
@@ -82,7 +90,6 @@ def _letters(token: Token) -> Token | None:
 
 def _formula(token: Token) -> Token | None:
     return token if token.kind in ("formula", "number") and token.formulas else None
-
 
 
 
@@ -142,5 +149,7 @@ ATOMS: dict[str, Callable[[Token], Any]] = {
     "declared": lambda token: token if token.kind == "formula" and token.said is Said.DECLARATION else None,
     "SLASH": lambda token: "" if token.text == "/" else None,
     "LB": lambda token: "" if token.text == "(" else None, "RB": lambda token: "" if token.text == ")" else None,
+    "added": lambda token: token if token.kind == "formula" and token.formula.latex.lstrip()[:1] == "+" else None,
     "letterword": _letter_word, "letters": _letters, "formula": _formula, "complement": _complement,
+    "extents": _extents, "positive": request_atoms.positive,
 }

@@ -106,6 +106,9 @@ def words_of(language: str, name: str) -> frozenset[str]:
     return frozenset(word for row in grammar(language)[name] for piece in row.pieces for word in piece.choices)
 
 
+_OF_DATA = frozenset({"STORY", "TELLS_ON", "SAMPLES", "CALLED_TARGETS", "CLASSES_"})
+
+
 @cache
 def vocabulary(language: str) -> frozenset[str]:
     """All words of the rows but those of what is not about a layer."""
@@ -120,7 +123,7 @@ def vocabulary(language: str) -> frozenset[str]:
                     gather(way)
 
     for name, rows in grammar(language).items():
-        for row in rows if name not in ("STORY", "TELLS_ON") else ():
+        for row in rows if name not in _OF_DATA else ():
             gather(row.pieces)
     return frozenset(found)
 

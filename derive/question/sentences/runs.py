@@ -25,6 +25,7 @@ LAYERS = ACTIVATIONS | CATALOGUED | {"rms_norm"}
 NAMED = LAYERS | LOSSES | frozenset("log_softmax huber pinball focal squared_hinge squared_logarithmic maxout glu rnn "
                                     "lstm gru group_norm attention global_avg_pool global_max_pool dropout".split())
 _MOST_WORDS = 5
+_FUNCTION = re.compile(r"\s*\\(?:(?:mathrm|operatorname|text)\s*\{\s*)?([A-Za-z]{4,})\s*\}?\s*")  # $\tanh$
 _UNITS = frozenset({"unit", "units", "neuron", "neurons"})
 
 
@@ -33,9 +34,10 @@ def _part_of(names: frozenset[str]) -> Callable[[Sequence[Token], int], Iterator
     def runs(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         words: list[str] = []
         for token in tokens[at : at + _MOST_WORDS]:
-            if token.kind != "word":
+            function = _FUNCTION.fullmatch(token.formula.latex) if token.kind == "formula" else None
+            if token.kind != "word" and function is None:
                 return
-            words.append(token.text)
+            words.append(function[1].lower() if function is not None else token.text)
             text = " ".join(words)
             weighs = words[-1] in _UNITS and "linear" not in words  # a logistic unit has weights, a ReLU may be a unit
             for span in () if weighs else spans(text, "part"):
@@ -90,17 +92,20 @@ def _noun(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         token = tokens[n]
         hot = token.text in ("one", "hot") and "hot" in [t.text for t in tokens[n : n + 2]]
         behind = tokens[n + 1].text if n + 1 < len(tokens) and tokens[n + 1].kind == "word" else ""
-        column = behind and token.text in ("column", "row", "log") or token.text == "identity" and "label" in behind
+        column = behind and token.text in ("column", "row", "log") or token.text == "update" and behind == "gate" or (
+            token.text == "like" and words and behind) or token.text == "identity" and "label" in behind
         operates = token.text not in _ANY_NOUN and any(
             spans(token.text, family) for family in ("operation", "twist", "statistic"))
         if token.kind != "word" or not (hot or column) and (
                 token.text in _NO_NOUN or number_of(token) or operates or _MADE.search(token.text)):
             return
         words.append(token.text)
-        yield n + 1, " ".join(words)
+        if not any(s.concept.partition(".")[2] in LAYERS for s in spans(token.text, "part")):  # «the softmax of $q$»
+            yield n + 1, " ".join(words)
 
 
-_MADE = re.compile(r"(?<!observ)(?<!measur)(?<!learn)(?<!embe)(?:ed|wise|ly)$")
+_MADE = re.compile(r"(?<!observ)(?<!measur)(?<!learn)(?<!embe)(?<!predict)(?<!record)(?<!fitt)(?<!desir)"
+                   r"(?:ed|wise|ly)$")
 _STORY = words_of("en", "STORY")
 _NAMED = frozenset("network net model layer unit cell block".split())
 
@@ -262,7 +267,8 @@ def _drawing(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 
 RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "actname": _part_of(ACTIVATIONS), "catalogued": _part_of(CATALOGUED), "losspart": _part_of(LOSSES),
-    "layername": _part_of(LAYERS - {"identity"}), "costname": _part_of(LOSSES | {"squared_hinge"}), "nnoun": _noun,
+    "layername": _part_of(LAYERS - {"identity"}), "costname": _part_of(LOSSES | {"squared_hinge"}),
+    "meancost": _part_of((LOSSES | {"squared_hinge"}) - {"squared_error", "mean_squared_error"}), "nnoun": _noun,
     "anylayer": _part_of(NAMED),
     "REST": request_atoms.rest,
     "REST_WORDS": request_atoms.rest_of_words, "any": _bracketed,

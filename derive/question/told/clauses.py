@@ -8,7 +8,8 @@ clause, and in the sentences behind the first layer, stands nothing but asides, 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from derive.notation.rules.kinds import Said
@@ -27,15 +28,17 @@ from derive.records import dataclass
 
 _ENDS = frozenset({"and", "while", "where", "whereas", "which"})
 _BEFORE = frozenset({"and", "then", "where", "that", "while"})
-_WHERE = frozenset({"in", "inside", "within", "during", "at", "here"})
+_WHERE = frozenset({"in", "inside", "within", "during", "at", "here", "because", "since"})
 _ARTICLES = frozenset({"a", "an", "the", "each", "every", "one"})
+_SAYS_WHAT = frozenset({"is", "are", "being", "denotes", "denote", "called", "with", "for"})
 _QUIET = words_of("en", "BETWEEN_PHRASES") | _ENDS | words_of("en", "QUIET")
 _CHANGING = frozenset().union(*(words_of("en", name) for name in (
     "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DONE", "DO", "DENIES", "AGAIN", "NO_NOUN"))) - _QUIET
 _BEHIND = words_of("en", "BEHIND_A_CLAUSE")
 _MAY_NAME = words_of("en", "MAY_NAME_A_LAYER")
 _OF_THE_LAYER, _SUPPOSES = words_of("en", "OF_THE_LAYER"), words_of("en", "SUPPOSES")
-_ARRIVES = frozenset({"gradient", "from", "above", "upstream", "derivative", "derivatives", "message", "error"})
+_ARRIVES = frozenset({"gradient", "from", "above", "upstream", "derivative", "derivatives", "message", "error",
+                       "suppose", "collects", "everything", "later", "times", "output", "further", "network"})
 _DENIED = words_of("en", "DENIES") | {"zero", "exactly", "equal"}
 _DOES = re.compile(r"(?:ed|ing|ly|wise|ways)$")  # as words do that say what is done, and how
 
@@ -75,6 +78,9 @@ def clauses_in(told: Sequence[Sentence]) -> list[Clause]:
         equates = any(map(is_equation, tokens))
         if not (own or equates or asks(tokens) or is_harmless(tokens, computes)):
             raise Unread(f"“{' '.join(map(str, tokens))}”")
+        if found and found[-1].behind is None and found[-1].last == len(found[-1].tokens):  # «…; its output $u$ is …»
+            starts = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).runs("itsletter", 0)
+            found[-1] = replace(found[-1], behind=next((letter for _, letter in starts), None))
         computes |= bool(own) or equates
         found += own
     return found
@@ -101,7 +107,7 @@ def _clauses_of(tokens: Sentence) -> list[Clause]:
             at += 1
             continue
         end = max(end for end, _ in runs)
-        readings = {repr(_bare(said)): said for stop, said in runs if stop == end}
+        readings = {_once(_leaves(said)): said for stop, said in runs if stop == end}
         if len(readings) > 1:
             raise Unread(f"“{' '.join(map(str, tokens[at:end]))}” in two ways")
         behind = next((letter for _, letter in parse.runs("itsletter", end)), None)
@@ -112,15 +118,25 @@ def _clauses_of(tokens: Sentence) -> list[Clause]:
     return found
 
 
-def _bare(said: Any) -> Any:
-    """What was said without what was left out."""
+def _leaves(said: Any) -> Iterator[str]:
+    """What was said without what was left out, and without how options stand together."""
     if isinstance(said, Say):
-        return said.kind, _bare(said.of)
-    if isinstance(said, tuple):
-        bare = [one for one in map(_bare, said) if one is not None]
-        lists = (one if isinstance(one, tuple) and one and isinstance(one[0], tuple) else (one,) for one in bare)
-        return tuple(one for own in lists for one in own)
-    return said.start if isinstance(said, Token) else said
+        yield from (said.kind,) if said.kind != "opts" else ()
+    if isinstance(said, (Say, tuple)):
+        for one in said.of if isinstance(said, Say) else said:
+            yield from _leaves(one)
+    elif said is not None:
+        yield str(said.start if isinstance(said, Token) else said)
+
+
+def _once(leaves: Iterator[str]) -> tuple[str, ...]:
+    """What is said twice on end, as by «the mean» and by «of its entries», is said once."""
+    found: list[str] = []
+    for leaf in leaves:
+        found.append(leaf)
+        if found[-2:] == found[-4:-2]:
+            del found[-2:]
+    return tuple(found)
 
 
 def _starts(tokens: Sentence, at: int) -> bool:
@@ -146,24 +162,31 @@ def _refuse_more(tokens: Sentence, found: Sequence[Clause]) -> None:
     """Raise :class:`Unread` for a word beside the clauses of a sentence that could do more."""
     inside = {n for clause in found for n in range(clause.first, clause.last)}
     loose: list[Token] = []
-    behind = False
+    behind = adjoins = False
     for n, token in enumerate(tokens):
         if is_equation(token):
             loose, behind = [], False  # these words lead to it
         elif n in inside:
             _refuse_loud(loose, behind)
-            loose, behind = [], True
+            loose, behind, adjoins = [], True, True
         elif orders(tokens, n):
             break
         elif token.text == "," and loose and loose[0] is tokens[0] and _says_for_what(loose):
             loose = []  # «to predict $K$ numbers, …», «for the dosage model, …»
+        elif token.text == "," and loose and adjoins:
+            _refuse_loud(loose, behind)  # «… and the tanh of $x$, and the output is $$…$$»
+            loose, adjoins = [], False
         elif token.kind != "sign":
             loose.append(token)
+        elif not loose:
+            adjoins = False
     _refuse_loud(loose, behind)
 
 
 def _refuse_loud(loose: Sequence[Token], behind: bool) -> None:
-    """Behind a clause stand letters and what they are called."""
+    """Behind a clause stand letters and what they are called, and no further object: «of $w$ and $b$»."""
+    if behind and loose and loose[0].text == "and" and {t.text for t in loose}.isdisjoint(_SAYS_WHAT):
+        raise Unread("“and”")
     for token in loose:
         if not _is_quiet(token) or behind and not (token.formulas or token.text in _BEHIND):
             raise Unread(f"“{token}”")

@@ -22,8 +22,8 @@ from derive.question.sentences.actions import Say
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Token, sentences
 from derive.question.told.clauses import Clause, clauses_in, of
-from derive.question.told.named_costs import Costs
-from derive.question.told.named_values import Value, letter_of
+from derive.question.told.named_values import Value
+from derive.question.told.named_windows import NORMS, Windows
 from derive.question.told.options import Named
 from derive.question.told.state import pairs
 from derive.question.told.values import Unread
@@ -31,6 +31,8 @@ from derive.question.words.lexicon import spans
 from derive.question.words.prose import Prose
 from derive.sections import lines_of
 
+_HEAD = frozenset({"name", "over", "act"})
+_APPLIED = frozenset({"sigmoid", "tanh", "relu", "softplus", "softmax"})  # as formulas write them
 _SUBSCRIPT = re.compile(r"_\s*(?:\{([^{}]*)\}|(\\?[A-Za-z]))")
 
 
@@ -62,7 +64,7 @@ def _place(clause: Clause, prose: Prose) -> tuple[int, int]:
     return origin[clause.tokens[clause.first].start], origin[min(clause.end, len(origin) - 1)]
 
 
-class Writing(Costs):
+class Writing(Windows):
     """The formulas of clauses, one after the other."""
 
     def text(self, clause: Clause) -> tuple[str, list[str]]:
@@ -71,10 +73,10 @@ class Writing(Costs):
         parts = clause.parts
         beside = of(parts.get("beside"))
         if isinstance(beside.get("letter"), Token):
-            self.call(beside.get("noun"), letter_of(beside["letter"]))
+            self.call(beside.get("noun"), self.letter(beside["letter"]))
         match clause.said.kind:
             case "result":
-                if self.current is None or self.current.letter != letter_of(parts["out"]):
+                if self.current is None or self.current.letter != self.letter(parts["out"]):
                     raise Unread("the result of what")
                 return "so", []
             case "unit":
@@ -86,13 +88,14 @@ class Writing(Costs):
                 formulas, mentioned = self.layer(replace(clause, said=scores), Say("nlayer", (("name", "linear"),)))
             case "cost" | "compared":
                 formulas, mentioned = self.cost(clause, parts["by"])
+        formulas, self.stated = self.stated + formulas, []
         return "with " + ", ".join(mentioned) + ", " if mentioned else "", formulas
 
     def layer(self, clause: Clause, said: Say) -> tuple[list[str], list[str]]:
-        parts: dict[str, Any] = dict(one for one in said.of if isinstance(one, tuple) and one[0] in ("name", "over"))
+        parts: dict[str, Any] = dict(one for one in said.of if isinstance(one, tuple) and one[0] in _HEAD)
         name = str(parts["name"])
-        options = [one for one in (*said.of, clause.parts.get("with")) if isinstance(one, (Say, tuple)) and
-                   one[0] not in ("name", "over")]
+        options = [Say("opts", (one,)) if isinstance(one, tuple) and isinstance(one[0], str) else one for one in (
+            *said.of, clause.parts.get("with")) if one and isinstance(one, (Say, tuple)) and one[0] not in _HEAD]
         taken = [one for one in _flat(options) if one.kind == "wletter" and _role(of(one)["noun"], name) == "input"]
         if len(taken) + ("in" in clause.parts) > 1:
             raise Unread("two inputs")
@@ -109,7 +112,7 @@ class Writing(Costs):
                 what = of(one)
                 key = _role(what["noun"], name)
                 letters[key] = what["letter"], what["noun"]
-                named.once(named.layers[0][1], key, letter_of(what["letter"]))
+                named.once(named.layers[0][1], key, self.letter(what["letter"]))
                 mentioned.append(_called(what["noun"], self.written[what["letter"].start], key))
             else:
                 for key, value in pairs(one):
@@ -119,12 +122,34 @@ class Writing(Costs):
             self.refuse_bias(clause, named)
         (part,) = named.chain()
         letter, noun = self.output(clause.parts.get("out"), clause)
-        if name == "linear":
+        axes: tuple[str, ...] | None
+        if source.latex:
+            formulas, axes = [self.of_formula(part, source, clause.parts.get("out"), letter)], None
+        elif name == "linear" and "act" in parts:
+            formulas, axes = self.linear(part, source, inner := self.free(), letters)
+            behind, _ = self.of_entries(Part(str(parts["act"])), Value(inner, axes), letter, None)
+            formulas, name = formulas + behind, str(parts["act"])
+        elif name == "linear":
             formulas, axes = self.linear(part, source, letter, letters)
+        elif name == "pool":
+            formulas, axes = self.pooled(dict(part.given), source, letter, part.name.partition("_")[0],
+                                        clause.parts.get("out"))
+        elif name in NORMS:
+            formulas, axes = self.normalised(part, source, letter)
+            mentioned += [f"constant ${part.given['epsilon']}$"] * isinstance(part.given["epsilon"], str)
         else:
             formulas, axes = self.of_entries(part, source, letter, parts.get("over"))
         self.makes(clause, letter, noun, axes, name)
         return formulas, mentioned
+
+    def of_formula(self, part: Part, source: Value, out: Any, letter: str) -> str:
+        r"""z = \operatorname{sigmoid}(V x + S h)"""
+        if part.name not in _APPLIED or part.given:
+            raise Unread("the layer of a formula")
+        token = of(out).get("letter")
+        written = self.written[token.start] if isinstance(token, Token) and _SUBSCRIPT.search(
+            self.written[token.start]) else letter
+        return rf"{written} = \operatorname{{{part.name}}}\left({source.latex}\right)"
 
     @staticmethod
     def refuse_bias(clause: Clause, named: Named) -> None:
@@ -142,7 +167,7 @@ class Writing(Costs):
             list[str], tuple[str, ...]]:
         """s = Σ w x + b of a vector of weights, s_k = Σ W x + b of a matrix; what numbers samples stays."""
         token, noun = letters.get("weights", (None, ""))
-        symbol = self.table.named(name_of(letter_of(token))) if token is not None else None
+        symbol = self.table.named(name_of(self.letter(token))) if token is not None else None
         weights = len(symbol.axes) if symbol is not None else 0
         if "matrix" in noun or "vector" in noun:
             said = 2 if "matrix" in noun else 1

@@ -33,6 +33,7 @@ class Value:
     noun: str = ""
     made: str = ""
     token: Token | None = field(default=None, hash=False)
+    latex: str = ""  # of a formula without a letter of its own: V x + S h
 
 
 class Values:
@@ -45,18 +46,22 @@ class Values:
         self.taken = [s.latex for s in self.table.symbols if s.kind is not Kind.INDEX]
         self.defined = {name: f.latex for f in prose.formulas if Token("formula", "", 0, (f,)).equates
                         for name in heads(f)}
+        equations = [f for f in prose.formulas if Token("formula", "", 0, (f,)).equates]
+        self.written_names = {s.name for s in gather(equations).symbols}
         self.nouns: dict[str, str] = {}  # the letter that a noun calls
         self.made: dict[str, str] = {}  # by which layer
         self.used: set[str] = set()
         self.axes: dict[str, tuple[str, ...]] = {}
         self.current: Value | None = None
+        self.stated: list[str] = []  # the equation that stands in a clause
         self.behind_all = ""  # what went into the last layer
         self.waiting: set[str] = set()  # nouns of what no clause has made so far
 
     def refuse_loose(self) -> None:
         """Raise :class:`Unread` for what goes in and nothing makes, and for what is made and goes nowhere."""
-        written = " ".join(f.latex for f in self.prose.formulas if Token("formula", "", 0, (f,)).equates)
-        loose = [name for name in self.made if name not in self.used and not stands(latex_of(name), written)]
+        written = " ".join(self.defined.values())
+        loose = [name for name in self.made if name not in self.used | self.written_names and not stands(
+            latex_of(name), written)]
         last = self.current is not None and loose == [name_of(self.current.letter)]
         if self.waiting or loose and not last:
             raise Unread("what goes into which layer")
@@ -88,8 +93,17 @@ class Values:
     def value(self, said: Say | None, clause: Clause) -> Value:
         """What goes in: a letter, what a noun calls, or what comes before."""
         parts = of(said)
-        if isinstance(token := parts.get("letter"), Token):
-            found = self.known(letter_of(token), token, parts.get("noun", ""))
+        if isinstance(count := parts.get("count"), Token) and not self.is_size(count):
+            raise Unread(f"“{count}”")
+        if isinstance(formula := parts.get("value"), Token):
+            self.used |= {s.name for s in gather(formula.formulas).symbols}
+            return Value(latex=formula.formula.latex.strip(), token=formula)
+        if isinstance(equation := parts.get("equation"), Token) and len(defined := heads(equation.formula)) == 1:
+            self.stated.append(equation.formula.latex.strip())
+            self.call(parts.get("noun"), latex_of(defined[0]))
+            found = self.known(latex_of(defined[0]), None, parts.get("noun", ""))
+        elif isinstance(token := parts.get("letter"), Token):
+            found = self.known(self.letter(token), token, parts.get("noun", ""))
             if "log" in found.noun.split():
                 raise Unread(f"“{found.noun}”")
             self.call(parts.get("noun"), found.letter)
@@ -100,13 +114,33 @@ class Values:
             self.waiting.add(letter)
             self.call(noun, letter)
             found = self.known(letter, None, noun)
-        elif self.current is not None:
+        elif self.current is not None or (only := self.only_letter(clause)) is None:
+            if self.current is None:
+                raise Unread("what goes in")
             found = self.current
         else:
-            raise Unread("what goes in")
+            found = only
         self.used.add(name_of(found.letter))
         self.behind_all = name_of(found.letter)
         return found
+
+    def only_letter(self, clause: Clause) -> Value | None:
+        """The one letter that the text in front of the first clause names: «let $x_{nc}$ be the features»."""
+        at = clause.tokens[clause.first].start
+        told = [t for own in sentences(self.prose) for t in own if t.start < at and t.formulas and t.letters]
+        found = {self.letter(t): t for t in told if (s := self.table.named(name_of(self.letter(t)))) is not None and
+                 s.kind is Kind.TENSOR}
+        return self.known(*found.popitem()) if len(found) == 1 else None
+
+    def letter(self, token: Token) -> str:
+        r"""The letter that a formula names, with a label where the card's formulas have it so: x_t, W_c."""
+        written = self.written.get(token.start, "")
+        labelled = self.table.named(name_of(re.sub(r"(\\[a-z]+) ([A-Za-z])", r"\1{\2}", written)))
+        return labelled.latex if labelled is not None and labelled.kind is Kind.TENSOR else letter_of(token)
+
+    def is_size(self, token: Token) -> bool:
+        symbol = self.table.named(name_of(letter_of(token)))
+        return symbol is None or symbol.kind is Kind.SIZE
 
     def is_next(self, noun: str) -> bool:
         """«the logits», «these scores»: of what comes before, where it has no noun of its own."""
@@ -122,7 +156,7 @@ class Values:
         parts = of(said)
         token, noun = parts.get("letter", clause.behind), _own(parts.get("noun")) or ""
         if isinstance(token, Token):
-            letter = letter_of(token)
+            letter = self.letter(token)
         elif noun in self.nouns and self.nouns[noun] in self.waiting:
             letter = self.nouns[noun]
         else:
@@ -145,9 +179,9 @@ class Values:
         after = self.clauses[n + 1] if n + 1 < len(self.clauses) else None
         if after is None or after.said.kind != "result":
             return None
-        if after.parts.get("noun") not in (None, of(clause.parts.get("out")).get("noun")):
+        if _own(after.parts.get("noun")) not in (None, of(clause.parts.get("out")).get("noun")):
             raise Unread("the result of what")
-        return letter_of(after.parts["out"])
+        return self.letter(after.parts["out"])
 
     def free(self) -> str:
         for letter in "shuqvrzg":
@@ -162,15 +196,17 @@ class Values:
             if token.said is Said.DERIVATIVE:
                 yield from map(derivative_parts, each(token))
 
-    def makes(self, clause: Clause, letter: str, noun: str, axes: Sequence[str], made: str) -> None:
+    def makes(self, clause: Clause, letter: str, noun: str, axes: Sequence[str] | None, made: str) -> None:
         name = name_of(letter)
-        self.made[name], self.axes[name] = made, tuple(axes)
+        self.made[name] = made
+        if axes is not None:
+            self.axes[name] = tuple(axes)
         self.current = replace(self.known(letter, clause.tokens[clause.last - 1], noun))
 
     def mention(self, value: Value) -> list[str]:
         """«feature vector $x$», of what no formula computes."""
         name = name_of(value.letter)
-        if value.token is None or name in self.defined or name in self.made or value.letter in self.waiting:
+        if value.latex or value.token is None or name in {*self.defined, *self.made} or value.letter in self.waiting:
             return []
         return [f"{value.noun or 'input'} ${self.written[value.token.start]}$"]
 
@@ -179,13 +215,20 @@ class Values:
         return {"input": source, "output": output, "reserved": bound}
 
     def extent(self, index: str) -> str:
-        """N of n = 1, …, N, where the card says it."""
+        """N of an index that counts from 1."""
+        first, last = self.range_of(index)
+        return last if first == "1" else ""
+
+    def range_of(self, index: str) -> tuple[str, str]:
+        r"""1 and N of n = 1, \dots, N, where the card says it."""
         text = " ".join(f.latex for f in self.prose.formulas)
-        found = re.findall(rf"(?<![A-Za-z\\]){re.escape(index)}\s*=\s*1\s*(?:\}}\s*\^\s*\{{?\s*|,\s*\\[lc]?dots\s*,\s*)"
-                           r"(\d+|[A-Z])", text)
-        if len({*found}) > 1:
+        own, stop = rf"(?<![A-Za-z\\]){re.escape(index)}\s*", r"(\d+|[A-Za-z](?:\s*-\s*1)?)(?![\w\\])"
+        listed = rf"{own}=\s*(\d+)\s*,(?:\s*\d+\s*,)*\s*\\[lc]?dots\s*,\s*{stop}"
+        found = {(a, b.replace(" ", "")) for written in (
+            listed, rf"{own}=\s*(\d+)\s*\}}\s*\^\s*\{{?\s*{stop}") for a, b in re.findall(written, text)}
+        if len(found) > 1:
             raise Unread(f"two extents of {index}")
-        return found[0] if found else ""
+        return found.pop() if found else ("", "")
 
 
 def _own(noun: str | None) -> str | None:

@@ -14,7 +14,7 @@ from derive.records import dataclass
 
 Options = dict[str, Any]
 _POWER = re.compile(r"\s*(?:\\(?:var)?epsilon\s*=\s*)?(?:(?P<n>\d+(?:\.\d+)?)|10\^\s*\{?\s*-\s*(?P<e>\d+)\s*\}?)\s*")
-_LETTER = re.compile(r"\s*(\\(?:var)?epsilon|[a-z])\s*(?:>\s*0\s*)?")
+_LETTER = re.compile(r"\s*\+?\s*(?:\\[,;: ])?\s*(\\(?:var)?epsilon|[a-z])\s*(?:>\s*0\s*)?")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def normalised(name: str, own: Options, kind: str | None) -> tuple[Part, int]:
 
 
 def below_the_root(said: Any) -> Fraction | str:
-    r"""0.001 of 10^{-3}, \epsilon of \epsilon > 0."""
+    r"""0.001 of 10^{-3}, \epsilon of \epsilon > 0 and of + \epsilon."""
     latex = said.formula.latex if isinstance(said, Token) and said.formulas else str(getattr(said, "text", said))
     if found := _POWER.fullmatch(latex):
         return Fraction(found["n"]) if found["n"] else Fraction(1, 10 ** int(found["e"]))

@@ -275,7 +275,7 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas",
         if question.statement.derive is None:
             if beside in ("posed", "formulas"):
                 refuse_unasked(prose, module)
-            refuse_unread_requests(prose, module, beside == "posed")
+            refuse_unread_requests(prose, module, beside == "posed" or beside == "formulas" and not of_words)
     except CardError as error:
         raise OpenError(*error.problems, found=module) from None
 

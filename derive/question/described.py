@@ -25,6 +25,8 @@ _FLOW, _REMARKS = _words("OF_THE_FLOW"), _words("OPENS_A_REMARK")
 _DESCRIBES = _words("DESCRIBES") | _words("NO_AXIS")
 _WORTH, _POINTS, _COMPUTED = _words("WORTH_A_REMARK"), _words("POINTS_TO_FORMULAS"), _words("IS_COMPUTED")
 _DENIED = _words("DENIES") - {"nothing"} | _words("HAS_BEEN") | {"may", "might"}  # or is not so, or not always
+_BEGINS, _FROM = frozenset("begin start proceed".split()), frozenset("with from at".split())
+_CHANGED = _words("DONE") | _words("CHANGES_WHAT_IS_ASKED")
 _SUBJECT = 5  # words within which a clause names what it is about
 _SHORT = 3  # without a verb
 _NAME = 2  # words of a name, in front of its letter or behind “is the”
@@ -74,6 +76,9 @@ class Describing:
 def is_remark(tokens: Sentence) -> bool:
     """The sentence says how to work, what is supposed, or asks."""
     texts = [t.text for t in tokens if t.kind == "word"]
+    if texts[:1] and texts[0] in _BEGINS and texts[1:2] and texts[1] in _FROM:  # «begin with the pre-activations $a$»
+        at = next((n for n, t in enumerate(tokens) if t.formulas), 0)
+        return 2 <= at <= _SUBJECT and _CHANGED.isdisjoint(texts)
     return bool(texts) and (texts[0] in _REMARKS or texts[:2] == ["it", "is"] and not _WORTH.isdisjoint(texts[2:3]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import partial
@@ -66,11 +67,12 @@ from derive.question.requests.slots import (
     refuse_open,
     refuse_passed,
 )
+from derive.question.sentences.tokens import in_english
 from derive.question.windows.pooling import tie_rule_of
 from derive.question.windows.stated import Reader
 from derive.question.windows.wording import words_of
 from derive.question.windows.written import Fields, fields_of, refuse_other_stride
-from derive.question.worded import Worded, refuse_another, worded
+from derive.question.worded import Worded, calls_letters, refuse_another, worded
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 from derive.question.words.reading import Read, question_formulas
@@ -110,7 +112,6 @@ class State:
     arrives: bool = False  # the gradient that comes in is given
     posed: bool = False  # by its formulas: words describe what they compute
     worded: Worded | None = None  # how words ask for messages of what formulas compute
-    widened: bool = False  # no rows say of what: of all
     held: tuple[tuple[str, Place], ...] = ()  # letters that only a word which is not known calls something
     fields: Fields = ()
     tie_rule: str = "first"
@@ -170,17 +171,18 @@ def request_known(state: State) -> State:
     """No word in what is asked is unknown."""
     if state.statement.derive:
         return state
-    found = None if state.of_parts else worded(state.prose, state.layer)
-    if not state.posed:
-        refuse_passed(state.prose)
-        refuse_another(state.prose)
-    try:
-        (refuse_unbound if state.posed else refuse_asked)(state.prose)
-    except CardError:
-        if found is None:
-            raise
-        return replace(state, worded=found, widened=True)
-    return replace(state, worded=None if state.posed else found)
+    if state.posed and not calls_letters(state.prose):
+        with contextlib.suppress(CardError):  # nouns may be of letters
+            refuse_unbound(state.prose)
+            with contextlib.suppress(CardError):  # what the letters do not say
+                return replace(state, worded=worded(state.prose, state.layer, state.mentions, state.roles))
+            return state
+    refuse_passed(state.prose)
+    refuse_another(state.prose)
+    if state.of_parts or not in_english(state.prose.text):
+        refuse_asked(state.prose)
+        return state
+    return replace(state, worded=worded(state.prose, state.layer, state.mentions, state.roles))
 
 
 def posed_by_formulas(state: State) -> State:
@@ -313,7 +315,11 @@ def request_read(state: State) -> State:
             asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, bool(state.of_parts))
     if asking.lacking or asking.everything and has_usual_parameters(state.roles):
-        return request_read(replace(state, roles=with_usual_parameters(state.roles)))
+        try:
+            return request_read(replace(state, roles=with_usual_parameters(state.roles)))
+        except CardError:
+            if state.worded is None or not state.worded.everything:
+                raise
     if (roles := with_asked_parameters(state.roles, asking.beside_a_message)) != state.roles:
         return request_read(replace(state, roles=roles))
     asking.unread(failures)
@@ -324,8 +330,8 @@ def request_read(state: State) -> State:
         written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)
         raise (CardError if written else UnsupportedError)(Problem(message, line=prose.plain.first_line))
     wanted = replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))
-    if state.worded is not None and state.widened:
-        wanted = state.worded.widened(wanted, any(role.role == "parameters" for role in state.roles.values()))
+    if state.worded is not None:
+        wanted = state.worded.widened(wanted, asking, layer.given)
     return replace(state, wanted=wanted, by_letters=asking.by_letters, arrives=asking.arrives)
 
 

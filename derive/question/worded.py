@@ -1,41 +1,57 @@
-"""Questions that ask in words for the messages of a layer that formulas compute.
+"""Requests in words about a layer that formulas compute: each noun in them is of what stands on the card, or is open.
 
-«Derive the message to the input and the gradients for its two matrices» has no letters. Where each noun is one of what
-the layer is given, whichever, the answer has the derivatives by all of it; words that the question has nowhere else may
-mean something else, and are left to the rows.
+«Derive the message to the input and the gradients for its two matrices and the intercept» has no letters. A noun is
+that of the letters that the card calls so; where it calls none so, and the noun can only be of what the layer is given
+or computes, the answer has the derivatives by all of it, and says so. Every other word beside what is asked for must
+be known to change nothing: what may make another thing of it (“the averaged gradient”, “when they are shared”) is open.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
-from derive.notation.rules.kinds import Said
-from derive.notation.symbols import Kind, name_of
+from derive.errors import CardError
+from derive.expr import Entry
+from derive.notation.rules.kinds import Said, is_case
+from derive.notation.symbols import name_of
+from derive.question.letters.naming import Mention, computed_letters, with_usual_parameters
 from derive.question.posed_request import items
 from derive.question.requests.excepted import excepted
-from derive.question.requests.of_what import tails
-from derive.question.requests.slots import not_asked_so, of_others
+from derive.question.requests.of_what import letter_of_noun, nouns, tails
+from derive.question.requests.request import requested
+from derive.question.requests.slots import not_asked_so, of_others, understood
 from derive.question.sentences.grammar import words_of
-from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
-from derive.question.words.lexicon import named, spans
+from derive.question.sentences.meaning import is_settled
+from derive.question.sentences.tokens import Sentence, Token, asks, orders, sentences
+from derive.question.words.lexicon import FAMILIES, named, spans
 from derive.question.words.prose import Prose
 from derive.records import dataclass
 from derive.specify.layer import Computed
-from derive.specify.wanted import Wanted
+from derive.specify.roles import Role
+from derive.specify.wanted import Asking, Wanted
 
 _words = partial(words_of, "en")
-_HEADS, _ARRAYS, _OTHER = _words("HEADS_OF_ITEMS"), _words("IS_GIVEN"), _words("SOMETHING_ELSE")
-_KINDS, _AND, _ANOTHER = _words("KINDS_OF_MESSAGES"), _words("JOINS_ITEMS"), _words("OF_ANOTHER_LAYER")
-_FAMILIES = ("letter", "role", "request", "of_what", "derivative", "message", "wrt", "between", "naming", "small",
-             "ask", "upstream", "preposition", "numbers")
-_PASSED = _words("PASSED_ON")
-_OUTPUT, _ARRIVES = _words("COMES_OUT"), _words("COMES_IN")
-_NO_MESSAGE = (Said.VALUE, Said.DERIVATIVE, Said.GRADIENT)
-_D = re.compile(r"\\partial[\s{]*(\\?[A-Za-z]+)")
+_HEADS, _KINDS, _AND = _words("HEADS_OF_ITEMS"), _words("KINDS_OF_MESSAGES"), _words("JOINS_ITEMS")
+_PLAIN, _BARE, _HOW = _words("SAYS_NOTHING_OF_WHICH"), _words("IS_GIVEN"), _words("HOW_IT_IS_WRITTEN")
+_TRAINED, _GIVEN, _INNER = _words("IS_TRAINED"), _words("GOES_IN"), _words("IS_COMPUTED_BETWEEN")
+_LOSS, _LAYER, _PASSED = _words("OF_WHAT_IT_IS"), _words("THE_LAYER"), _words("PASSED_ON")
+_OTHER, _ANOTHER, _ABOVE = _words("SOMETHING_ELSE"), _words("OF_ANOTHER_LAYER"), _words("STANDS_FOR_ANSWERS")
+_CHANGED = _words("DONE") | _words("HELD") | _ANOTHER | _words("CHANGES_WHAT_IS_ASKED")
+_SCALES, _OF_PARTS = _words("SCALES_OR_SHIFTS"), _words("OF_SOME_LAYERS")
+_SHOWN, _ENDS_CLAIM = _words("SHOWS"), _words("ENDS_A_CLAIM")
+_IF, _HARMLESS = _words("ONLY_IF"), _words("HOLDS_ANYWAY")
+_TOWARD, _NUMBERS = frozenset("of for to on at".split()), (None, None, "two", "three", "four", "five", "six")
+_CUTS = _TOWARD | frozenset("in by with using via through from as over into".split())
+_ORDINALS = {"first": 1, "second": 2, "third": 3}
+_RANKS = {"matri": 2, "vecto": 1, "bias": 1, "biase": 1, "offse": 1}
+_SOUGHT = tuple(f"request.{kind}" for kind in ("jacobian", "gradient", "vjp", "back", "message", "backward"))
 _WORD = re.compile(r"[^\W\d_]{2}")
+_NAMED_ELSE = ("part", "operation", "change", "twist", "topic", "role.constant", "role.fixed", "statistic")
 _OF_NEIGHBOURS = re.compile(r"(?:weights?|bias(?:es)?|parameters?|matrix|matrices) of the "
                             r"(?:previous|preceding|next|following|other) "
                             r"layers?|layers? (?:that|which) (?:undoes|inverts|follows|precedes)")
@@ -43,18 +59,36 @@ _OF_NEIGHBOURS = re.compile(r"(?:weights?|bias(?:es)?|parameters?|matrix|matrice
 
 @dataclass(frozen=True)
 class Worded:
-    """What words ask for: all that the layer is given, or the messages by their kinds alone."""
+    """What nouns ask for: the ``letters`` that they are of, and the nouns that no letter of the card is called by."""
 
-    everything: bool
+    letters: frozenset[str] = frozenset()
+    unnamed: tuple[str, ...] = ()
+    manner: tuple[str, ...] = ()  # how the answer is to be written
 
-    def widened(self, wanted: Wanted, trained: bool) -> Wanted:
-        """The request with the derivatives by all letters, where nouns have none."""
-        if not self.everything:
+    @property
+    def everything(self) -> bool:
+        """The letters are asked for whatever their roles."""
+        return bool(self.letters)
+
+    def widened(self, wanted: Wanted, asking: Asking, given: Sequence[str]) -> Wanted:
+        """The request, with the derivatives by all letters of its nouns where it lacks one."""
+        names = ", ".join(f"`{n}`" for n in (*given, *asking.defined) if n in self.letters)
+        told = [f"not followed in how the answer is written: {said}" for said in self.manner]
+        told += [f"{noun} is no name of a letter on the card: the derivatives by {names} are all given"
+                 for noun in self.unnamed]
+        wanted = replace(wanted, readings=(*wanted.readings, *told))
+        kinds = {"inputs": {"jacobian", "vjp"}, "parameters": {"parameters"}}
+        covered = {d.wrt.tensor for d in wanted.derivatives if isinstance(d.wrt, Entry)} or {
+            n for n, role in asking.roles.items() if kinds.get(role.role, set()) & {*wanted.kinds}}
+        if self.letters <= covered:
             return wanted
-        kinds = dict.fromkeys((*wanted.kinds, "vjp", *(("parameters",) if trained else ())))
-        told = "no letter says of what: derived by all that the layer is given"
-        return replace(wanted, kinds=tuple(kinds), derivatives=(), places=(), parts=(),
-                       readings=(*wanted.readings, told))
+        letters = [n for n in (*given, *asking.defined) if n in self.letters | covered]
+        trained = any(asking.roles[n].role == "parameters" for n in letters if n in asking.roles)
+        found = dict.fromkeys((*wanted.kinds, "vjp", *(("parameters",) if trained else ())))
+        own = [n for n, role in asking.roles.items() if role.role != "constants"]
+        each = () if {*letters} == {*own} else tuple(d for n in letters for d in asking.of_name(n))
+        derivatives = tuple(dict.fromkeys((*wanted.derivatives, *each))) if each else ()
+        return replace(wanted, kinds=tuple(found), derivatives=derivatives, places=(), parts=())
 
 
 def refuse_another(prose: Prose) -> None:
@@ -68,93 +102,316 @@ def refuse_another(prose: Prose) -> None:
             raise not_asked_so(prose, place.start(), place.end())
     for item in (i for tokens in asking for i in items(tokens)):
         for token in item:
-            if token.text in _ANOTHER and token.start not in read and not _names(item, token):
+            if token.text in _ANOTHER and token.start not in read and not (_names(item, token) or _is_vjp(item, token)):
                 raise not_asked_so(prose, token.start, token.start + len(token.text))
 
 
-def worded(prose: Prose, layer: Computed) -> Worded | None:
-    """How words ask; None where they ask for something else, or it is not clear."""
-    asking = [tokens for tokens in sentences(prose) if asks(tokens)] if in_english(prose.text) else []
+def calls_letters(prose: Prose) -> bool:
+    """A request names a letter by its noun alone: «the gradient with respect to the scores»."""
+    return any(letter_of_noun(prose, noun) is not None and requested(prose.text, noun.start) for noun in nouns(prose))
+
+
+def worded(prose: Prose, layer: Computed, mentions: Sequence[Mention], roles: Mapping[str, Role]) -> Worded:
+    """What the words of a request ask for.
+
+    Raises :class:`CardError` for a word that may say something else.
+    """
+    asking = [tokens for tokens in sentences(prose) if asks(tokens)]
     places = frozenset(prose.sentence(tokens[0].start) for tokens in asking)
-    if not asking or any([*excepted(prose), *tails(prose, places), *of_others(prose, places)]):
-        return None
-    known = _said_elsewhere(prose, asking)
-    read = {at for family in _FAMILIES for span in spans(prose.text, family) for at in range(span.start, span.stop)}
-    losses = {name_of(letters[0]) for f in prose.formulas if (letters := _D.findall(f.latex))
-              and {*map(name_of, letters[1:])} == {layer.output}}  # ∂L/∂y is given
-    found = [_of_item(item, known, read, layer, losses)
-             for tokens in asking for item in items(tokens, with_manner=True)]
-    heads = [f for f in found if f is not _Of.TARGET]
-    if None in found or not any(f in (_Of.KIND, _Of.ALL) for f in heads):
-        return None
-    return Worded(_Of.ALL in found or _Of.TARGET in found)
+    for start, stop in (*excepted(prose), *tails(prose, places), *of_others(prose, places)):
+        raise not_asked_so(prose, start, stop)
+    reader = _Reader(prose, layer, mentions, roles)
+    derived = any(map(_derived, itertools.chain(*asking))) or any(
+        named(prose.text[start:stop], "wrt", *_SOUGHT) for start, stop in places)
+    for tokens in asking if derived else ():
+        doubtful = any(t.text in _NUMBERS or t.formulas and is_case(t.formula.tree or ()) for t in tokens)
+        if doubtful or not is_settled(tokens):
+            reader.sentence(tokens)
+        else:
+            with contextlib.suppress(CardError):  # the rows read it
+                reader.found |= _Reader(prose, layer, mentions, roles).sentence(tokens).letters
+    return Worded(reader.letters, tuple(dict.fromkeys(reader.unnamed)), tuple(reader.manner))
 
 
-class _Of:
-    """What an item asks for: kinds of messages, gradients of whatever, a noun behind one, letters."""
+class _Reader:
+    """Reads requests; gathers the letters that nouns are of."""
 
-    KIND, ALL, TARGET, LETTERS = "kind", "all", "target", "letters"
+    def __init__(self, prose: Prose, layer: Computed, mentions: Sequence[Mention], roles: Mapping[str, Role]) -> None:
+        self.prose, self.layer, self.roles = prose, layer, roles
+        self.found: set[str] = set()
+        self.exact: set[str] = set()  # of a noun or a letter of their own
+        self.owned = False  # the noun before is of what is trained, or goes in: «the weights of the gate»
+        self.between = False  # a noun may be of what is computed in between
+        self.unnamed: list[str] = []
+        self.left: list[Sequence[Token]] = []  # nouns that nothing else on the card has
+        self.manner: list[str] = []
+        self.listing = False  # by what derivatives are asked for
+        self.writes = False  # what stands there tells how
+        self.inner = [d.entry.tensor for d in layer.used if d.entry.tensor != layer.output]
+        self.usual = roles
+        if all(role.role != "parameters" for role in roles.values()):
+            with contextlib.suppress(CardError):  # then nothing is left out
+                self.usual = with_usual_parameters(roles)
+        self.free = [n for n in layer.given if roles[n].role != "constants"]
+        self.outer = [(n, noun) for m in mentions for noun in _nouns_of(m) for n in m.letters]
+        self.nouns = [(n, noun) for n, noun in self.outer if n in {*self.free, *self.inner}]
+
+    @property
+    def letters(self) -> frozenset[str]:
+        """The letters that the nouns are of.
+
+        Where each letter that is given but one has its noun, the one noun that is left is its.
+        """
+        rest = {*self.free} - self.exact
+        if self.left and (len(self.left) > 1 or len(rest) != 1):
+            raise self.refuse(*self.left[0])
+        self.found |= rest if self.left else set()
+        return frozenset(self.found | ({*self.inner} if self.between else set()))
+
+    @cached_property
+    def said(self) -> Set[str]:
+        """The words of the sentences that ask for nothing, but those that the lexicon knows as something else."""
+        own = {t.text for tokens in sentences(self.prose) if not asks(tokens) for t in tokens if t.kind == "word"}
+        return {_singular(word) for word in own if word in _OF_PARTS or not named(word, *_NAMED_ELSE)}
+
+    def refuse(self, *tokens: Token) -> CardError:
+        return not_asked_so(self.prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+
+    def sentence(self, tokens: Sentence) -> _Reader:
+        """Read an order: its items, and that what it tells besides changes nothing."""
+        found = [*items(tokens, with_manner=True)]
+        read = {t.start for item in found for t in item}
+        told = [t for t in tokens if t.start not in read]
+        self._told(told)
+        found += _claims(tokens, read)
+        headed = self.writes = self.listing = False
+        for item in found:
+            at = next((n for n, t in enumerate(item) if t.text not in _AND and not orders(item, n)), len(item))
+            ordered = any(orders(item, n) for n in range(at))
+            at += ordered and at < len(item) and item[at].text in ("down", "out")
+            headed = self._item(item, item[at:], ordered, headed)
+        for n, token in enumerate(tokens[1:], 1):  # «the message that the layer sends down to $x$»
+            if token.start not in read and token.text in ("that", "which") and tokens[n - 1].text in _HEADS:
+                clause = [*itertools.takewhile(lambda t: t.text not in (",", "and"), tokens[n + 1 :])]
+                self._behind(clause if any(t.text in _PASSED for t in clause) else ())
+        return self
+
+    def _told(self, tokens: Sequence[Token]) -> None:
+        """«…, which is given», «when $g$ arrives», not «…, when they are shared»."""
+        for n, token in enumerate(tokens):
+            behind = {t.text for t in tokens[n:]}
+            formulas = any(t.formulas and t.said is not Said.LETTERS for t in tokens[n:])
+            if token.text in _CHANGED or token.text in _IF and not (formulas or behind & _HARMLESS):
+                raise self.refuse(token)
+
+    def _item(self, item: Sentence, rest: Sentence, ordered: bool, headed: bool) -> bool:
+        """Read an item, what is asked for behind its order; whether derivatives are asked for there or before."""
+        at = next((n for n, t in enumerate(rest) if t.text in _HEADS or t.text == "those" and n + 1 < len(rest)
+                   and rest[n + 1].text in _CUTS), None)
+        if at is None:
+            derived = any(map(_derived, rest))
+            words = [t for t in rest if _WORD.match(t.text)]
+            texts = {t.text for t in words}
+            if not (derived or words or self.listing):
+                self._letters(rest)
+            if self.listing and not words:
+                self._phrase(rest, "", False)
+            if derived or texts <= _KINDS or ordered and texts <= _PLAIN | _LOSS | {"following"}:
+                return True
+            if ordered and self._stands_for(item, words) or self.writes and not ordered:
+                self._written(item, words)
+                self.writes = True
+            elif ordered and "what" not in {t.text for t in words}:
+                raise self.refuse(*rest)
+            elif headed or "what" in {t.text for t in words}:
+                self._behind(rest)
+            else:
+                raise self.refuse(*rest)
+            return headed
+        self.writes = False
+        last = max([at, *(n for n, t in enumerate(rest) if t.text in _HEADS | {"product"} and not any(
+            u.text in _CUTS or u.formulas for u in rest[at:n]))])
+        if wrong := next((t for t in rest[at:last] if t.text == "transpose" and not _is_vjp(rest, t)), None):
+            raise self.refuse(wrong)
+        self.listing = False
+        self._front(rest[:at])
+        self._behind(rest[last + 1 :])
+        return True
+
+    def _letters(self, tokens: Sequence[Token]) -> None:
+        """«derive ∂L/∂W and $g_x$»: a letter is asked for that something computes, or it is open."""
+        known = computed_letters(self.prose.formulas)
+        for token in tokens:
+            if token.formulas and not understood(token.formula, known):
+                raise self.refuse(token)
+
+    def _stands_for(self, item: Sentence, words: Sequence[Token]) -> bool:
+        """«write the first as», «express it by», not «give the first weight»."""
+        if any(t.text == "express" for t in item):
+            return True
+        own = [t.text for t in words if t.text not in ("the", "all", "both", "each", "your", "its")] or ["it"]
+        return own[0] in _ABOVE and (len(own) == 1 or own[1] in _CUTS | _HOW)
+
+    def _front(self, tokens: Sequence[Token]) -> None:
+        """«the three», «the weight and bias», «expressions for the», not «the averaged», «the variance of the»."""
+        for token in tokens:
+            if _WORD.match(token.text) and token.text not in _KINDS | _PLAIN | _HOW | _TRAINED | _GIVEN | {"for", "of"}:
+                raise self.refuse(token)
+        self._noun([t for t in tokens if t.text in _TRAINED | _GIVEN and t.text not in _KINDS])
+
+    def _written(self, item: Sentence, words: Sequence[Token]) -> None:
+        """«write the first as a projection»"""
+        for token in words:
+            if token.text in _CHANGED | _IF:
+                raise self.refuse(token)
+        case = next((n for n, t in enumerate(words) if t.text in ("for", "at")), len(words))
+        if not {t.text for t in words[case + 1 :]} <= _PLAIN | _HOW | _BARE | _CUTS:
+            raise self.refuse(*words[case:])  # «for the case of a softmax»
+        self.manner.append(self.prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text))))
+
+    def _behind(self, tokens: Sequence[Token]) -> None:
+        """What stands behind «the gradients»: of what, by what, and how."""
+        run: list[Token] = []
+        cut = ""
+        for n, token in enumerate((*tokens, None)):
+            if token is None or token.text in _CUTS:
+                self._phrase(run, cut, any(t.text == "respect" for t in tokens[n + 1 :]))
+            if token is not None and token.text in _CUTS:
+                written = cut == "in" or any(t.text.startswith("function") for t in run)  # «in terms of $x$»
+                run, cut = [], "in" if written and token.text == "of" else token.text
+                self.listing = cut in _TOWARD
+            elif token is not None:
+                run.append(token)
+
+    def _phrase(self, tokens: Sequence[Token], cut: str, by_more: bool) -> None:
+        """The words behind a preposition, up to the next; where “with respect to” is to come, of what it is."""
+        words = [t for t in tokens if _WORD.match(t.text) and t.text not in _AND]
+        texts = {t.text for t in words}
+        gap = next((t for t in tokens if t.formulas), None)
+        if gap is not None and is_case(gap.formula.tree or ()):
+            raise self.refuse(*tokens)  # «at $x = 0$»
+        letters = {*map(name_of, itertools.chain(*(t.letters for t in tokens if t.formulas)))}
+        self.exact |= letters
+        self.found |= letters & {*self.free, *self.inner} if cut in _TOWARD or not cut and self.listing else set()
+        manner = bool(cut) and cut not in _TOWARD
+        if texts <= _PLAIN | _HOW | (_LOSS if manner else _PASSED | _LAYER | _KINDS):
+            return
+        if texts and all(named(t, "geometry") for t in texts) and any(t.kind in ("number", "size") for t in tokens):
+            return  # read where windows are
+        if cut in ("of", "at") and texts <= _PLAIN | _LOSS | _LAYER:
+            if texts & _LOSS and ("both" in texts or any(t in _NUMBERS for t in texts)):
+                raise self.refuse(*words)  # «the gradients of the two losses»
+            return
+        if gap is None and cut == "of" and by_more and not self._called(
+                [t.text for t in words if t.text not in _PLAIN | _LAYER | _BARE], self.outer):
+            raise self.refuse(*tokens)  # «the gradients of the weights with respect to the input»
+        if gap is not None:
+            for token in words:
+                called = _names(tokens, token) and named(token.text, "statistic")  # «the mean $m$»
+                known = token.text in _PLAIN | _HOW | _PASSED | _LAYER | _TRAINED | _GIVEN | _INNER | _LOSS | _BARE
+                near = tokens.index(gap) - tokens.index(token) in (1, 2, 3)
+                if not called and (token.text in _OTHER | _CHANGED or named(token.text, "twist.front")) or not (
+                        known or near or _singular(token.text) in self.said):
+                    raise self.refuse(token)
+            return
+        updates = cut == "to" and words[0].text == "update"  # «the one used to update its gains»
+        self._noun([t for t in words[updates:] if t.text not in _PASSED], cut)
+
+    def _noun(self, words: Sequence[Token], cut: str = "") -> None:
+        """Take the letters that a noun is of: those called so, those of its role, or all that it may be of."""
+        own = [t for t in words if t.text not in _PLAIN | _LAYER]
+        of_owned, self.owned = self.owned and cut == "of", False
+        if not own:
+            return
+        if wrong := next((t for t in words if t.text in _OTHER | _CHANGED), None):
+            raise self.refuse(wrong)
+        self._count(words)
+        texts = {t.text for t in own}
+        if named_ := self._called([t.text for t in own if t.text not in _BARE], self.nouns):
+            self.exact |= named_
+            self.found |= named_
+            return
+        for token in own:
+            known = token.text in _TRAINED | _GIVEN | _INNER | _BARE | _HOW | (_SCALES if len(own) == 1 else set())
+            if not known and _singular(token.text) not in self.said:
+                if named(token.text, *FAMILIES) or own[-1].text not in _TRAINED | _GIVEN:
+                    raise self.refuse(*own)
+                self.left.append(own)
+                return
+        if texts & _INNER and not self.inner:
+            raise self.refuse(*own)
+        self.owned = of_owned or bool(texts & (_TRAINED | _GIVEN))
+        if texts <= _TRAINED | _SCALES | _BARE or texts <= _GIVEN | _BARE:
+            self.found |= self._of_role(bool(texts & (_TRAINED | _SCALES)), bool(texts & _GIVEN)) or {*self.free}
+            return
+        quoted = self.prose.plain.quote(own[0].start, own[-1].start + len(own[-1].text))
+        self.unnamed.append(f"“{quoted}”")
+        self.found |= {*self.free}
+        self.between |= not self.owned
+
+    def _of_role(self, trained: bool, given: bool) -> set[str]:
+        """The letters of a role, as far as the card says it."""
+        own = {n for n in self.free if self.usual[n].role == "parameters"}
+        said = {n for n in self.free if self.roles[n].role == "inputs" and self.roles[n].said}
+        return own if trained else (said or {*self.free} - own) if given else {*self.free}
+
+    @staticmethod
+    def _called(noun: Sequence[str], nouns_: Sequence[tuple[str, tuple[str, ...]]]) -> set[str]:
+        """The letters whose noun ends as this one does, and has its words."""
+        words = [_singular(word) for word in noun]
+        return {n for n, own in nouns_ if words and own[-1] == words[-1] and {*words} <= {*own}}
+
+    def _count(self, words: Sequence[Token]) -> None:
+        """«the three weight matrices», «the second bias vector»: there are so many."""
+        texts = [t.text for t in words]
+        count = 2 if "both" in texts else next((_NUMBERS.index(t) for t in texts if t in _NUMBERS), 0)
+        rank = next((r for t in texts for stem, r in _RANKS.items() if t.startswith(stem)), None)
+        sizes = {s.name: len(s.axes) for s in self.layer.table.symbols}
+        alike = [n for n in self.free if rank is None or sizes.get(n, 0) == rank or sizes.get(n, 0) > rank > 1]
+        nth = next((_ORDINALS[t] for t in texts if t in _ORDINALS), 0)
+        labelled = [sum(n.partition("_")[0] == m.partition("_")[0] for n in self.free) for m in self.free]
+        if count > len(alike) or nth > max(labelled, default=0) or nth and max(labelled) < 2:
+            raise self.refuse(*words)
 
 
-def _of_item(item: Sentence, known: Set[str], read: Set[int], layer: Computed, losses: Set[str]) -> str | None:
-    words = [t for n, t in enumerate(item) if _WORD.match(t.text) and t.text not in _AND and not orders(item, n)]
-    if any(t.text in _OTHER and not _names(item, t) for t in words) or _of_inner(item, layer, losses):
-        return None
-    texts = {t.text for t in words}
-    if texts & _OUTPUT and "respect" in texts and not texts & _ARRIVES:
-        return None  # of that it is given
-    if not words:
-        return _Of.LETTERS
-    if "backward" in texts and texts <= _KINDS:
-        return _Of.KIND
-    if named(" ".join(t.text for t in item), "letter.preactivation", "letter.units"):
-        return None  # what is computed in between
-    own = [t for t in words if t.start not in read and t.text not in _HEADS | _ARRAYS | _KINDS | _PASSED
-           and not _names_given(item, t, layer)]
-    if any(_singular(t.text) not in known for t in own):
-        return None
-    if not any(t.text in _HEADS for t in words):
-        return _Of.ALL if "what" in texts and texts & _PASSED else _Of.TARGET
-    whole = all(t.text in _HEADS | _KINDS for t in words) and (
-        any(t.formulas for t in item) or not any(t.text.startswith(("gradient", "derivative")) for t in words))
-    return _Of.KIND if whole else _Of.ALL
+def _nouns_of(mention: Mention) -> Iterator[tuple[str, ...]]:
+    """«covariates» of «cases with covariates $x$», «score» of «$s$ is the score of the anchor»."""
+    after = re.split(r"\b(?:of|for|with|in|from|to|and|at|by)\b|[,;]", mention.after)[0]
+    for text in (mention.before, after):
+        words = [_singular(w) for w in re.findall(r"[^\W\d_]+", text) if w not in _PLAIN]
+        while len(words) > 1 and words[-1] in _SINGULAR_BARE:
+            words.pop()  # «gate vectors»
+        if words and (text is mention.before or len(words) < 3):  # not «a classifier computes the scores»
+            yield tuple(words)
 
 
-def _names(item: Sentence, token: Token) -> bool:
+def _names(item: Sequence[Token], token: Token) -> bool:
     """«the mean $m$»: it calls a letter."""
     at = item.index(token) + 1
     return at < len(item) and bool(item[at].formulas)
 
 
-def _names_given(item: Sentence, token: Token, layer: Computed) -> bool:
-    """«the gate vectors $v_m$», of which the layer is given v."""
-    behind = item[item.index(token) + 1 :][:2]
-    named_ = next((t for t in behind if t.formulas), None)
-    return named_ is not None and all(t.kind in ("word", "formula") for t in behind) and bool(
-        named_.letters) and {*map(name_of, named_.letters)} <= {*layer.given}
+def _derived(token: Token) -> bool:
+    return bool(token.formulas) and token.said in (Said.DERIVATIVE, Said.GRADIENT)
 
 
-def _of_inner(item: Sentence, layer: Computed, losses: Set[str]) -> bool:
-    """«the gradient of $h$», where $h$ is not the output; a derivative in letters, or a value, is asked for."""
-    running = {s.name for s in layer.table.symbols if s.kind in (Kind.SIZE, Kind.INDEX)}
-    own = {*layer.given, layer.output, *losses, *running}
-
-    def other(token: Token) -> bool:
-        letters = {*map(name_of, token.letters)}
-        by = {name_of(letter) for f in token.formulas for letter in _D.findall(f.latex)[1:]}
-        if token.said in _NO_MESSAGE and by == {layer.output}:
-            return False  # ∂L/∂y, which comes in
-        return token.said in _NO_MESSAGE or token.sets or not letters <= own
-
-    return any(t.formulas and other(t) for t in item)
+def _claims(tokens: Sentence, read: Set[int]) -> Iterator[Sentence]:
+    """«the gradients for $W$» of «(show) how the gradients for $W$ follow», «that the gradient … is $g$»."""
+    for n, token in enumerate(tokens):
+        told = token.start not in read and n > 0 and tokens[n - 1].text in _SHOWN
+        if told and token.text in ("how", "that") and any(t.text in _HEADS for t in tokens[n + 1 : n + 4]):
+            yield tuple(itertools.takewhile(lambda t: t.text not in _ENDS_CLAIM, tokens[n + 1 :]))
 
 
-def _said_elsewhere(prose: Prose, asking: list[Sentence]) -> set[str]:
-    """The words of the sentences that ask for nothing."""
-    own = {tokens[0].start for tokens in asking}
-    return {_singular(t.text) for tokens in sentences(prose) if tokens[0].start not in own for t in tokens
-            if t.kind == "word"}
+def _is_vjp(item: Sequence[Token], token: Token) -> bool:
+    """«the Jacobian-transpose message», «the Jacobian transpose product»"""
+    at = item.index(token)
+    around = [t.text for t in item[max(0, at - 1) : at + 2]]
+    return len(around) == 3 and around[0].startswith("jacobian") and around[2].startswith(("message", "product"))
 
 
 def _singular(word: str) -> str:
     return word.removesuffix("s")
+
+
+_SINGULAR_BARE = frozenset(map(_singular, _BARE))

@@ -222,9 +222,8 @@ CHAINS = {"written": r"$z = W x$, $y = \max(0, z)$.", "named": "A linear layer i
 
 @pytest.mark.parametrize("chain", CHAINS)
 @pytest.mark.parametrize("asked", [
-    "the gradient with respect to the pre-activation", "the gradients for the hidden units", "the derivative of the ReLU",
-    "the derivative with respect to the output of the linear layer", "the Jacobian of the linear layer",
-    "both backward messages", "the gradient with respect to the residual",
+    "the gradients for the hidden units", "the derivative of the ReLU",
+    "the derivative with respect to the output of the linear layer", "the Jacobian of the linear layer", "both backward messages", "the gradient with respect to the residual",
 ])
 def test_a_quantity_in_between_without_a_letter_is_left_open(asked: str, chain: str) -> None:
     with pytest.raises(CardError, match="is not understood in what is asked"):

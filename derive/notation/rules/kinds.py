@@ -76,6 +76,13 @@ def entry_set(tree: trees.Run) -> str | None:
     return str(runs[1][0]) if sets else None
 
 
+def is_case(tree: trees.Run) -> bool:
+    """γ = 0, x_1 = 1: one side is a letter, the other a number."""
+    parts = trees.statements(tree)
+    runs = trees.sides(parts[0]) if len(parts) == 1 else []
+    return len(runs) == 2 and len(runs[0]) == 1 and len(runs[1]) == 1 and tr.is_token(runs[1][0], "NUMBER")
+
+
 def is_derived(tree: tr.Items) -> bool:
     r"""∂, ∇ or d/dx stands in it."""
     items = [item for top in tree for item in tr.inside(top)]

@@ -23,6 +23,7 @@ from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 
 _TROUBLE, _EXCEPTS = words_of("en", "CHANGES_REQUEST"), words_of("en", "EXCEPTS")
+_DERIVED_NOUNS = words_of("en", "HEADS_OF_ITEMS")
 _DERIVED = frozenset("""asks_back bare derivs grads grads_input gradsdefined gradsin gradsof innerof jacobianof messages
     messages_jacobian messages_vjp messagesin messagesof named noungrads outputof ownderivative ownjacobian primes
     """.split())
@@ -39,6 +40,9 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
         asked = asked or _shows(tokens)
         if not asks(tokens):
             continue
+        derived = any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT) for t in tokens)
+        if first.text == "express" and not derived and _DERIVED_NOUNS.isdisjoint(t.text for t in tokens):
+            continue  # how what is asked for elsewhere is to be written
         quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
         try:
             said = meaning(tokens)
@@ -81,7 +85,8 @@ def _unanswered(said: Any, module: Module) -> Iterator[str]:
             case "gradsof" | "jacobianof" | "outputof" | "grads" | "gradsin":
                 yield from _of(item[1] if isinstance(item[1], Token) else None, module)
                 for said_ in item[0] if isinstance(item[0], tuple) else (item[0],):
-                    if said_.kind == "wrtsome" and said_[0].kind == "input" and len(module.equations) > 1:
+                    of_one = said_.kind == "wrtsome" and said_[0].kind == "input" and str(said_[1]) != "current"
+                    if of_one and len(module.equations) > 1:
                         yield "the derivative by what goes into one layer of several is asked for"
                 for letter in _letters(item[0]):
                     if not _answered(letter, module):

@@ -14,7 +14,7 @@ from derive.layers.forward import WindowForm
 from derive.limits import MOST_ASKED
 from derive.notation import write
 from derive.notation.formulas import Formula
-from derive.notation.rules.kinds import equates
+from derive.notation.rules.kinds import equates, is_case
 from derive.notation.symbols import Kind, SymbolTable, name_of
 from derive.notation.tree import Scripted, is_derivative, is_half_derivative
 from derive.question.letters.naming import letters_of, written_letters
@@ -271,7 +271,8 @@ class AskingInWords(Asking):
                                                                    "request.message")
             of = self._of_letter(prose, start, by.start) or _of(before)
             for gap in prose.gaps if not argued and not alone(before) else ():
-                if by.stop <= gap.start < stop and not named(prose.text[by.stop : gap.start], "slot.written_in"):
+                if by.stop <= gap.start < stop and not is_case(gap.formula.tree or ()) and not named(
+                        prose.text[by.stop : gap.start], "slot.written_in"):
                     words = prose.said(by.start, gap.start + 1)
                     place = prose.plain.place(gap.formula)
                     if self._letters(letters_of(gap.formula, self.table), words, of, place):
@@ -342,7 +343,8 @@ class AskingInWords(Asking):
                        default=len(prose.text))
             stop = min(stop, prose.sentence(of.start)[1])
             found = [(gap.start, prose.plain.place(gap.formula), name) for gap in prose.gaps
-                     if of.stop <= gap.start < stop for name in letters_of(gap.formula, self.table)]
+                     if of.stop <= gap.start < stop and not is_case(gap.formula.tree or ())
+                     for name in letters_of(gap.formula, self.table)]
             found += [(at, prose.plain.origin[at], name) for at, name in self._called(prose, of.stop, stop)]
             for at, place, name in (f for f in found if f[-1] in self.roles):
                 self.by_name[name] = Of.OUTPUT if noun.of("request.jacobian") else self.meant(Of.BOTH)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import lru_cache
 
 from derive.errors import CardError, Problem
+from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, equates, is_derived, kind_of
 from derive.notation.rules.letters import of_loss
 from derive.notation.rules.trees import letter, sides, statements
@@ -16,7 +17,7 @@ from derive.question.requests.excepted import excepted
 from derive.question.requests.of_what import tails, told, unknown_nouns
 from derive.question.requests.request import is_primed, requested
 from derive.question.words.lexicon import FAMILIES, Span, begins, ends, named, only, spans
-from derive.question.words.prose import BREAK, GAP, Gap, Prose
+from derive.question.words.prose import BREAK, GAP, Prose
 from derive.specify.roles import Role
 
 _ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is are where let given s se z k".split())
@@ -326,7 +327,10 @@ def of_others(prose: Prose, asked: Sentences) -> Iterator[Place]:
     for noun in (n for n in nouns if prose.sentence(n.start) in asked and requested(prose.text, n.start)):
         start, _ = prose.sentence(noun.start)
         for other in named(prose.text[start : noun.start], "slot.modifies"):
-            if only(prose.text, start + other.stop, noun.start, "naming.article", "between.of"):
+            before = prose.text[start : start + other.start]
+            product = prose.text.startswith("transpose ", start + other.start) and ends(
+                before.rstrip("- "), "request.jacobian")  # «the Jacobian-transpose message»
+            if not product and only(prose.text, start + other.stop, noun.start, "naming.article", "between.of"):
                 yield start + other.start, start + other.stop
         gap = next((g for g in prose.gaps if g.start >= noun.stop), None)
         if gap is not None and only(prose.text, noun.stop, gap.start, "between.of", "naming.article") and (
@@ -391,12 +395,12 @@ def _listed(prose: Prose, _: Sentences) -> Iterator[Place]:
             gap = gaps.get(start + words.find(GAP)) if GAP in words else None
             alone = gap is not None and (only(words.replace(GAP, " "), 0, len(words), "naming.also") or ends(
                 prose.text[start : gap.start], "numbers.of"))
-            trained = named(words, "request.trained") or (gap is not None and not _understood(gap, computed))
+            trained = named(words, "request.trained") or (gap is not None and not understood(gap.formula, computed))
             later = trained and named(words, "numbers.new") or gap is None and named(
                 prose.text[start : stop + _TAIL], "numbers.after")
             if later and not named(words, "request.jacobian", "request.gradient", "request.message", "message"):
                 yield start, stop  # «the new weights», «the loss after the update»
-            if gap is not None and alone and not of_noun and not _understood(gap, computed):
+            if gap is not None and alone and not of_noun and not understood(gap.formula, computed):
                 yield gap.start, gap.start + 1
             of_noun = of_noun or bool(named(words, "preposition", "wrt") or GAP in words and named(words, "derivative"))
 
@@ -422,13 +426,13 @@ def _opens(before: str) -> bool:
         ends(before, "naming.and", "slot.before_verb") and not ends(before, "slot.purpose"))
 
 
-def _understood(gap: Gap, computed: Collection[str]) -> bool:
+def understood(formula: Formula, computed: Collection[str]) -> bool:
     """A derivative, f', an equation, a range, a shape; a letter that some formula computes."""
-    kind = kind_of(gap.formula)
-    if is_primed(gap.formula):
+    kind = kind_of(formula)
+    if is_primed(formula):
         return True
     if kind is Said.LETTERS:
-        return {*written_letters(gap.formula)} <= {*computed}
+        return {*written_letters(formula)} <= {*computed}
     return kind not in (Said.VALUE, Said.UNREADABLE)
 
 

@@ -192,7 +192,7 @@ class _Reader:
             headed = self._item(item, item[at:], ordered, headed)
         for n, token in enumerate(tokens[1:], 1):  # «the message that the layer sends down to $x$»
             if token.start not in read and token.text in ("that", "which") and tokens[n - 1].text in _HEADS:
-                clause = [*itertools.takewhile(lambda t: t.text not in (",", "and"), tokens[n + 1 :])]
+                clause = [*itertools.takewhile(lambda t: t.text not in {",", "and"} | _IF, tokens[n + 1 :])]
                 self._behind(clause if any(t.text in _PASSED for t in clause) else ())
         return self
 

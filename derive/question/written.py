@@ -38,7 +38,7 @@ from derive.question.words.reading import Read, declares, one_equation, question
 from derive.records import dataclass
 from derive.specify.bias_columns import with_biases
 from derive.specify.definitions import definitions
-from derive.specify.sizes import counts
+from derive.specify.sizes import counts, steps
 from derive.specify.zeros import with_zeros_outside
 
 
@@ -95,7 +95,7 @@ def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
     found = with_named(rewritten(with_softmax([*written, *stated], prose), RULES), prose)
     read_ = _read_all(found, prose)
     spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
-    counted = counts(read_.nodes, spoken)
+    counted = [*counts(read_.nodes, spoken), *steps(read_.nodes)]
     return Written(found, _read_all(found, prose, counted) if counted else read_, prose, counted)
 
 

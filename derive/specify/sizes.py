@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import derive.expr as ex
+from derive.affine import Affine
 from derive.axes import Slot, axes, reaches_on, stands, stepping
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.module import Module
@@ -32,9 +33,12 @@ def with_extents(module: Module, found: Definitions) -> Module:
                 if any(n is ex.Size(name) for e in module.equations for entry in ex.walk(e)
                        if isinstance(entry, ex.Entry)
                        for term in entry.indices for n in ex.walk(term)):
-                    raise CardError(f"`{name}` stands in an index and has no value: state it, as in `{name} = 2`")
+                    raise CardError(Problem(f"`{name}` stands in an index and has no value: strides, dilations and "
+                                            f"offsets need a number; state it, as in “${name} = 2$”, or in the front "
+                                            f"matter, `facts: ['{name} = 2']`", key="facts"))
                 raise CardError(f"the size `{name}` belongs to no axis: write it at the sum whose terms it counts, "
-                                rf"e.g. `\sum_{{i=1}}^{{{name}}}`, or state a shape, `x \in \mathbb{{R}}^{{{name}}}`")
+                                rf"e.g. `\sum_{{i=1}}^{{{name}}}`, or state a shape, `x \in \mathbb{{R}}^{{{name}}}`, "
+                                f"or a number, `facts: ['{name} = 2']`")
             module = _sized(module, slot, name)
     return module
 
@@ -131,6 +135,24 @@ def counts(nodes: Iterable[tuple[Formula, ex.Node]], said: set[str]) -> list[str
     return [name for name in found if name not in heads | said | inside]
 
 
+def steps(nodes: Iterable[tuple[Formula, ex.Node]]) -> list[str]:
+    """The letters s of x_{st+k} and d of x_{i+du}: in a product with an index, and nothing runs through them."""
+    found: dict[str, None] = {}
+    runs: set[str] = set()
+    for _, node in nodes:
+        for definition in ex.conditions(node):
+            if not isinstance(definition, ex.Rel):
+                continue
+            head = definition.terms[0]
+            for entry in (n for n in ex.walk(definition) if isinstance(n, ex.Entry)):
+                runs |= {i.name for i in entry.indices if isinstance(i, ex.Idx)}
+                for product in (n for term in entry.indices for n in ex.walk(term) if isinstance(n, ex.Mul)):
+                    own = [f for f in product.factors if isinstance(f, ex.Idx)]
+                    left = [f for f in own if f in ex.free_indices(definition) - ex.free_indices(head)]
+                    found |= {left[0].name: None} if len(own) > 1 and len(left) == 1 else {}
+    return [name for name in found if name not in runs]
+
+
 def _divided(power: ex.Pow) -> tuple[ex.Entry, ...]:
     """n of n^{−1}, of (2 n)^{−1} and of (n^{1/2})^{−1}, H and W of (H W)^{−1}."""
     base = power.base
@@ -202,15 +224,31 @@ def _counted_from(module: Module, entry: ex.Entry, variable: ex.Idx, low: ex.Exp
 
     Raises :class:`CardError` where an index begins at 0, and an entry is there from 1 on only.
     """
-    steps = stepping(variable, module.definition(entry.tensor)[1])
+    value = module.definition(entry.tensor)[1]
+    steps = stepping(variable, value) or _blocks(variable, value)
     if not steps or not isinstance(low, ex.Num) or module.fields:
         return module
     if low.value > 0 and all(a * low.value + c > 0 for a, c in steps):
         return replace(module, first=1)
-    if low.value == 0 and any(c < 0 for _, c in steps) and reaches_on(variable, module.definition(entry.tensor)[1]):
+    if low.value == 0 and any(c < 0 for _, c in steps) and reaches_on(variable, value):
         raise CardError(f"the question lets `{variable.name}` start at 0, where an entry of index "
                         f"{min(c for _, c in steps)} is used: state another range of `{variable.name}`")
     return module
+
+
+def _blocks(variable: ex.Idx, value: ex.Expr) -> list[tuple[Fraction, Fraction]]:
+    """3 and −2 of x_{3(k−1)+j} where j runs from 1 on: a and c of its first entry, x_{3k−2}; none where one is none."""
+    found = []
+    sums = (n for n in ex.walk(value) if isinstance(n, ex.Reduce) and all(low is ex.ONE for low in n.binder.lower))
+    for node in sums:
+        binder, body = ex.open_binder(node)
+        for term in (t for n in ex.walk(body) if isinstance(n, ex.Entry) for t in n.indices if variable in ex.walk(t)):
+            form = Affine.of(term)
+            rest = {v: c for v, c in form.coefficients.items() if v is not variable}
+            if not rest or not rest.keys() <= {*binder.variables} or min(rest.values()) < 0:
+                return []
+            found.append((form.coefficients[variable], form.constant + sum(rest.values())))
+    return found
 
 
 def with_known_ranges(module: Module) -> Module:

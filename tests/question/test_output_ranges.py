@@ -100,3 +100,30 @@ def test_an_entry_in_front_of_the_first_is_refused(tmp_path: Path) -> None:
     path.write_text(COUNTED % r"y_j = u_{2j-1} u_{2j}, \qquad j = 0, \dots, m.")
     with pytest.raises(CardError, match="start at 0, where an entry of index -1 is used"):
         derive.solve(path)
+
+
+POOLED = r"""---
+id: pooled%s
+---
+
+# Question
+A pooling with windows of $m$ samples, placed every $s$ samples, computes
+$$ y_t = \frac1m \sum_{k=0}^{m-1} x_{ts+k}, $$
+where $s < m$ is allowed. Derive the backward message.
+"""
+
+
+def test_letters_of_strides_and_windows_have_their_numbers_in_one_line() -> None:
+    with pytest.raises(CardError, match=r"facts: \['m = 2'\]"):
+        module_of(Card.parse(POOLED % ""))
+    with pytest.raises(CardError, match=r"facts: \['s = 2'\]"):
+        module_of(Card.parse(POOLED % "\nfacts: ['m = 3']"))
+    module = module_of(Card.parse(POOLED % "\nfacts: ['m = 3', 's = 2']"))
+    assert module.given == ("x",)
+
+
+def test_consecutive_blocks_begin_with_their_first_entry(tmp_path: Path) -> None:
+    path = tmp_path / "blocks.md"
+    path.write_text("---\nid: blocks\n---\n\n# Question\nA layer sums blocks, $$y_k = \\sum_{j=1}^{3} x_{3(k-1)+j}^2, \\qquad k = 1, "
+                    "\\dots, K.$$ Derive the backward message.\n")
+    assert derive.solve(path).forward(x=np.arange(6.0)).tolist() == [5, 50]

@@ -72,7 +72,7 @@ def _formula_value(token: Token) -> Token | None:
     return token if token.kind == "formula" and token.said is Said.VALUE else None
 
 
-def _extents(token: Token) -> Token | None:
+def _by(token: Token) -> Token | None:
     r"""m \times d."""
     return token if token.formulas and _BY.fullmatch(token.formula.latex) else None
 
@@ -151,5 +151,5 @@ ATOMS: dict[str, Callable[[Token], Any]] = {
     "LB": lambda token: "" if token.text == "(" else None, "RB": lambda token: "" if token.text == ")" else None,
     "added": lambda token: token if token.kind == "formula" and token.formula.latex.lstrip()[:1] == "+" else None,
     "letterword": _letter_word, "letters": _letters, "formula": _formula, "complement": _complement,
-    "extents": _extents, "positive": request_atoms.positive,
+    "mbyd": _by, "positive": request_atoms.positive,
 }

@@ -27,7 +27,8 @@ from derive.question.sentences.grammar import Parse, TooLong, words_of
 from derive.question.sentences.meaning import ROWS, meanings
 from derive.question.sentences.runs import COMPUTING, RUNS
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
-from derive.question.told.options import Named
+from derive.question.told.options import LOSSES, Named
+from derive.question.told.state import pairs
 from derive.question.told.values import Unread
 from derive.question.words.lexicon import spans
 from derive.question.words.prose import Prose
@@ -106,9 +107,11 @@ class Phrases(Named):
         super().__init__()
         self.taken: set[int] = set()  # where formulas stand that a phrase takes
         self.orders: list[Token] = []  # the words in which something is asked for
+        self.asked_of: list[set[str]] = []  # the layers that an order names
         for tokens in self.sentences:
             self.sentence(tokens)
         self.settled()
+        self.refuse_some()
 
     # -- sentences -----------------------------------------------------------------------------------------------------
 
@@ -140,6 +143,17 @@ class Phrases(Named):
                 raise Unread(f"“{token}”")
         for at, value in said:
             self.phrase(value, tokens[at])
+        if asks(tokens) and (named := {v for _, one in said for k, v in pairs(one) if k == "layer"}):
+            self.asked_of.append(named)
+
+    def refuse_some(self) -> None:
+        """Raise :class:`Unread` where messages of some of several layers are asked for: those of all are derived."""
+        names = {name for name, _ in self.layers}
+        if len(names) > 1 and _HEADS_OF_LAYERS & {t.text for t in self.orders}:
+            raise Unread("the messages of one of several layers")
+        if any(len(named) < len(names) and not (len(self.layers) == len(names) and named <= LOSSES)
+               for named in self.asked_of if len(names) > 1):
+            raise Unread("the messages of one of several layers")
 
     @staticmethod
     def is_aside(tokens: Sentence) -> bool:
@@ -253,4 +267,5 @@ def _is_plain(token: Token) -> bool:
 
 _ASKED, _OF_PARAMETERS, _DERIVED = (words_of("en", name) for name in ("ASKED_FOR", "OF_PARAMETERS", "DERIVED"))
 _BY = frozenset("to for and , by of".split())
+_HEADS_OF_LAYERS = frozenset("pooling convolution convolutional normalisation activation".split())
 _ARTICLES = frozenset("a an the its our some any".split())

@@ -82,7 +82,8 @@ class Worded:
             n for n, role in asking.roles.items() if kinds.get(role.role, set()) & {*wanted.kinds}}
         if self.letters <= covered:
             return wanted
-        letters = [n for n in (*given, *asking.defined) if n in self.letters | covered]
+        backwards = (*reversed(asking.defined), *given)  # from the output
+        letters = [n for n in backwards if n in self.letters | covered]
         trained = any(asking.roles[n].role == "parameters" for n in letters if n in asking.roles)
         found = dict.fromkeys((*wanted.kinds, "vjp", *(("parameters",) if trained else ())))
         own = [n for n, role in asking.roles.items() if role.role != "constants"]
@@ -217,13 +218,14 @@ class _Reader:
             if self.listing and not words:
                 self._phrase(rest, "", False)
             if derived or texts <= _KINDS or ordered and texts <= _PLAIN | _LOSS | {"following"}:
-                return True
+                return headed or not derived
             if ordered and self._stands_for(item, words) or self.writes and not ordered:
                 self._written(item, words)
                 self.writes = True
-            elif ordered and "what" not in {t.text for t in words}:
+            elif ordered and "what" not in texts:
                 raise self.refuse(*rest)
-            elif headed or "what" in {t.text for t in words}:
+            elif self.listing or "what" in texts or headed and any(
+                    t.text in _CUTS or t.kind == "number" for t in rest):  # not «derive ∂L/∂w and the intercepts»
                 self._behind(rest)
             else:
                 raise self.refuse(*rest)
@@ -255,7 +257,8 @@ class _Reader:
     def _front(self, tokens: Sequence[Token]) -> None:
         """«the three», «the weight and bias», «expressions for the», not «the averaged», «the variance of the»."""
         for token in tokens:
-            if _WORD.match(token.text) and token.text not in _KINDS | _PLAIN | _HOW | _TRAINED | _GIVEN | {"for", "of"}:
+            known = _KINDS | _PLAIN | _HOW | _TRAINED | _GIVEN | {"for", "of", "from"}
+            if _WORD.match(token.text) and token.text not in known:
                 raise self.refuse(token)
         self._noun([t for t in tokens if t.text in _TRAINED | _GIVEN and t.text not in _KINDS])
 
@@ -368,7 +371,7 @@ class _Reader:
         rank = next((r for t in texts for stem, r in _RANKS.items() if t.startswith(stem)), None)
         sizes = {s.name: len(s.axes) for s in self.layer.table.symbols}
         alike = [n for n in self.free if rank is None or sizes.get(n, 0) == rank or sizes.get(n, 0) > rank > 1]
-        nth = next((_ORDINALS[t] for t in texts if t in _ORDINALS), 0)
+        nth = next((_ORDINALS[t] for t in texts[:-1] if t in _ORDINALS), 0)  # not «the weights first»
         labelled = [sum(n.partition("_")[0] == m.partition("_")[0] for n in self.free) for m in self.free]
         if count > len(alike) or nth > max(labelled, default=0) or nth and max(labelled) < 2:
             raise self.refuse(*words)

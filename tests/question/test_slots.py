@@ -183,7 +183,7 @@ def test_the_order_that_words_give(question: str, order: list[str]) -> None:
      "test time"),
     # losses
     ("A linear layer with a third of the squared error.", "third of"),
-    ("A linear layer with the negative squared error.", "negative"),
+    ("A linear layer with the negative squared error.", "squared error"),
     ("A linear layer with the log of the squared error.", "squared error"),
     ("A linear layer, a sigmoid and the squared error between its pre-activation and the target.", "pre-activation"),
     ("A linear layer with the squared error between its output and its input.", "its input"),

@@ -21,7 +21,7 @@ from derive.question.parts.order import ENDS_THERE, reversed_by
 from derive.question.parts.recognised import SLOPED, Part
 from derive.question.parts.shown import shown
 from derive.question.requests.request import discussed, requested
-from derive.question.requests.slots import beside_parts
+from derive.question.requests.slots import beside_parts, not_asked_so
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import in_english
 from derive.question.words.lexicon import ends, named, only, up_to
@@ -70,11 +70,13 @@ def refuse_unaccounted_words(
     own = [place for p in chain.parts if p.name == "own"
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
     understood = [*chain.understood, *chain.layers_counted()]
-    known = [place for place in (*_changing(chain), *_slots(chain), *_qualified(chain, parts), *beside_parts(
-        chain.prose, parts), *_loose(chain, parts), *_options(chain, parts)) if not any(
-        a <= place[0] < b for a, b in understood)]
-    for start, stop in (*several, *known, *_cut_numbers(chain), *doubtful(chain)):
+    known, loose = ([place for place in places if not any(a <= place[0] < b for a, b in understood)] for places in (
+        (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)),
+        (*_qualified(chain, parts), *_loose(chain, parts), *_options(chain, parts))))
+    for start, stop in (*several, *known, *_cut_numbers(chain), *doubtful(chain), *loose):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
+            if (start, stop) in loose and chain.prose.sentence(start) not in {chain.prose.sentence(a) for a, _ in parts}:
+                raise not_asked_so(chain.prose, start, stop)
             quoted = chain.prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” {_TO_WRITE}", line=chain.prose.plain.line(start)))
     written, alone = (" ; ".join(_COMMAND.sub(" ", f.latex) for f in part) for part in ((*network, *used), network))

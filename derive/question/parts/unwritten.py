@@ -75,7 +75,7 @@ def refuse_unaccounted_words(
         (*_qualified(chain, parts), *_loose(chain, parts), *_options(chain, parts))))
     for start, stop in (*several, *known, *_cut_numbers(chain), *doubtful(chain), *loose):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
-            if (start, stop) in loose and chain.prose.sentence(start) not in {chain.prose.sentence(a) for a, _ in parts}:
+            if (start, stop) in loose and chain.prose.sentence(start) not in map(chain.prose.sentence, dict(parts)):
                 raise not_asked_so(chain.prose, start, stop)
             quoted = chain.prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” {_TO_WRITE}", line=chain.prose.plain.line(start)))

@@ -104,9 +104,11 @@ def _read(question: Question) -> Module:
     given = any(True for _ in question.statement.given())
     try:
         found = next(module for way in WAYS if (module := way(question)) is not None)
+        _refuse_nouns(question, found)
     except DeriveError:
         if given or (told := next(filter(None, (way(question) for way in IN_WORDS)), None)) is None:
             raise
+        _refuse_nouns(question, told)
         return told
     if found.fields and not given and not any(map(equates, question.prose.formulas)):
         _refuse_other_windows(found, _told(question), question)
@@ -114,6 +116,14 @@ def _read(question: Question) -> Module:
         if formula.tree is None:  # whatever it may say: TeX would not set it
             skeleton(formula.source)
     return found
+
+
+def _refuse_nouns(question: Question, module: Module) -> None:
+    """Raise :class:`CardError` where words ask for a derivative by what layers named in words do not have."""
+    from derive.question.emitted.answered import refuse_unanswered_nouns
+
+    if not any(map(equates, question.prose.formulas)) and not any(True for _ in question.statement.given()):
+        refuse_unanswered_nouns(question.prose, module)
 
 
 def _refuse_other_windows(found: Module, told: Module | None, question: Question) -> None:

@@ -110,3 +110,14 @@ def test_words_beside_named_layers_of_which_nothing_takes_account_open(question:
 
 def test_the_slope_of_a_leaky_rectifier_is_read_in_full() -> None:
     assert "0.1" in str(_module("Derive the backward message of a leaky ReLU with slope 0.1.").readings)
+
+
+@pytest.mark.parametrize("request_", [
+    "Derive the backward message of the last layer.", "Derive the backward message behind the linear layer.",
+    "Derive the backward message in front of the sigmoid.", "Derive the upstream gradient of the network.",
+    "Derive the gradient with respect to the quantile.",
+])
+def test_messages_of_some_of_several_layers_or_that_are_given_are_open(request_: str) -> None:
+    assert _module("A linear layer is followed by a sigmoid. Derive the backward message.")
+    with pytest.raises(DeriveError):
+        _module(f"A linear layer is followed by a sigmoid. {request_}")

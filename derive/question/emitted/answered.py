@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -61,6 +62,19 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
     if not asked:
         raise UnsupportedError(Problem("the question asks for no message or derivative; write e.g. “Derive the "
                                        "backward message.”", line=prose.plain.first_line, key="derive"))
+
+
+_BY_NOUN = re.compile(r"(?:respect to|wrt) (?:the |its )?(?:(?P<other>next state|quantile|threshold)|"
+                      r"(?P<own>parameters?|bias(?:es)?|weights?|slopes?|temperature))\b(?!\s*\$)")
+
+
+def refuse_unanswered_nouns(prose: Prose, module: Module) -> None:
+    """Raise :class:`CardError` for «with respect to its parameter» of a layer in words that has none."""
+    found = next((m for m in _BY_NOUN.finditer(prose.plain.text) if m["other"] or not module.parameters), None)
+    if found is not None:
+        quoted = prose.plain.quote(*found.span())
+        raise CardError(Problem(f"“{quoted}”: the layer has no letter for it, or does not answer it; write its formula",
+                                line=prose.plain.line(found.start()), key="derive"))
 
 
 def _outside_parts(tokens: Sentence, prose: Prose) -> Sentence:

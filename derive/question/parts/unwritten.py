@@ -51,6 +51,10 @@ _OPTION = re.compile(r"(?P<by>(?:respect to|wrt|by) (?:the |its )?)?\b"
                      r"(?P<noun>slopes?|temperature|quantile|threshold)\b")
 _HAS = {"slope": frozenset(SLOPED), "temperature": frozenset({"softmax"}), "quantile": frozenset({"pinball"}),
         "threshold": frozenset({"huber"})}
+_GIVEN_ALREADY = re.compile(r"(?<=the )(?:incoming|upstream) (?:message|gradient)s?(?= of)"
+                            r"|\b(?:receives|enters)\b")
+_OF_A_LAYER = re.compile(r"messages? of the (?:loss|(?:first|second|third|last|next|previous) (?:layer|unit))\b"
+                         r"|\b(?:behind|in front of|before|after|between)\b")
 _PLAIN, _BEHIND_THAT = words_of("en", "BESIDE_PARTS") | _ADJECTIVES, words_of("en", "BEHIND_THAT")
 _ENDS_A_NAME = frozenset("of with by to for in on from at as into through and or then is are has uses".split())
 
@@ -72,7 +76,7 @@ def refuse_unaccounted_words(
     understood = [*chain.understood, *chain.layers_counted()]
     known, loose = ([place for place in places if not any(a <= place[0] < b for a, b in understood)] for places in (
         (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)),
-        (*_qualified(chain, parts), *_loose(chain, parts), *_options(chain, parts))))
+        (*_qualified(chain, parts), *_loose(chain, parts), *_options(chain, parts), *_of_some(chain, parts))))
     for start, stop in (*several, *known, *_cut_numbers(chain), *doubtful(chain), *loose):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             if (start, stop) in loose and chain.prose.sentence(start) not in map(chain.prose.sentence, dict(parts)):
@@ -200,6 +204,16 @@ def _options(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[i
             lacks = not names & _HAS.get(word["noun"].removesuffix("s"), frozenset())
             if lacks or word["by"] and not (word["noun"].startswith("slope") and "prelu" in names):
                 yield word.span("noun")
+
+
+def _of_some(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """«derive the message of the sigmoid», «of the last layer», «the upstream gradient»: of some, or what is given."""
+    text, whole = chain.prose.text, {chain.prose.sentence(a) for a, _ in parts[: len(chain.parts)]}
+    for start, stop in {chain.prose.sentence(verb.start) for verb in named(text, "ask.verb")}:
+        yield from ((m.start(), m.end()) for m in _GIVEN_ALREADY.finditer(text, start, stop))
+        if len(chain.parts) > 1 and (start, stop) not in whole:
+            yield from ((m.start(), m.end()) for m in _OF_A_LAYER.finditer(text, start, stop))
+            yield from (p for p in parts if start <= p[0] < stop and re.search(r"messages?\b", text[start : p[0]]))
 
 
 def last_word(text: str, at: int) -> str:

@@ -55,6 +55,7 @@ from derive.question.requests.excepted import refuse_held, refuse_turned
 from derive.question.requests.request import (
     AskingInWords,
     answers_in,
+    asked_second,
     differentiated_in_words,
     requested,
     twice,
@@ -179,6 +180,8 @@ def request_known(state: State) -> State:
             return state
     refuse_passed(state.prose)
     refuse_another(state.prose)
+    if asked_second(state.prose) is not None:
+        return state  # which is told where derivatives are read
     if state.of_parts or not in_english(state.prose.text):
         refuse_asked(state.prose)
         return state

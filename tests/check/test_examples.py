@@ -15,7 +15,6 @@ ASKED = NEURON + " What is it for $w = 1$, $x = 2$ and $b = -2$?"
 SAID = [
     (ASKED, r"$\frac{\partial y}{\partial x} = 1$", "proved"),
     (ASKED, r"$\frac{\partial y}{\partial x} = 2$", "refuted"),
-    (ASKED.replace(" and $b = -2$", ""), r"$\frac{\partial y}{\partial x} = 1$", "not read"),
     (LINEAR, NUMBERS + r"$y = \begin{pmatrix} 3 & 2 \end{pmatrix}$", "proved"),
     (LINEAR, NUMBERS + r"$y = \begin{pmatrix} 3 & 3 \end{pmatrix}$", "refuted"),
     (LINEAR, NUMBERS + r"$\delta_x = \begin{pmatrix} 5 & -2 \end{pmatrix}$", "proved"),

@@ -122,8 +122,32 @@ def _refuse_nouns(question: Question, module: Module) -> None:
     """Raise :class:`CardError` where words ask for a derivative by what layers named in words do not have."""
     from derive.question.emitted.answered import refuse_unanswered_nouns
 
-    if not any(map(equates, question.prose.formulas)) and not any(True for _ in question.statement.given()):
+    if any(True for _ in question.statement.given()):
+        return
+    if any(map(equates, question.prose.formulas)):
+        _refuse_idle(question.prose, module)
+    else:
         refuse_unanswered_nouns(question.prose, module)
+
+
+_DECLARED = re.compile(r"\s*(?:\\(?:mathbf|boldsymbol|bm)\s*\{?)?\s*(\\?(?!\\?[dD]elta)[A-Za-z]+)\s*\}?\s*\\in\s*"
+                       r"\\mathbb\s*\{?\s*R\b(.*)", re.DOTALL)
+
+
+def _refuse_idle(prose: Prose, module: Module) -> None:
+    r"""Raise :class:`CardError` for E \in \mathbb{R}^{V \times d} that no formula has: words compute with it."""
+    table = module.table
+    upstream = {name_of(s.latex) for s in table.symbols if s.name.startswith("delta_")}
+    for formula in prose.formulas:
+        found = _DECLARED.fullmatch(formula.latex)
+        name = name_of(found[1]) if found else ""
+        other = (s := table.named(name)) is not None and s.kind is not Kind.TENSOR
+        entries = table.named(name.lower())  # X of x_{nd}
+        extents = re.findall(r"\b[A-Za-z]\b", found[2]) if found else []
+        same = entries is not None and (*entries.sizes,) == (*extents,)
+        if found and not (other or same) and name not in {*module.given, *module.defined, *upstream}:
+            raise CardError(Problem(f"`{found[1]}` has a shape, and no formula has it: write what is computed with it",
+                                    line=formula.line, key="forward"))
 
 
 def _refuse_other_windows(found: Module, told: Module | None, question: Question) -> None:

@@ -115,7 +115,7 @@ CHANGED = (
     ("patient", "sigmoid to", "sigmoid twice to"), ("patient", "and the outcome", "and the complement of the outcome"),
     ("update", "is the logistic", "is one minus the logistic"), ("update", "of $Vx", "of the square of $Vx"), ("update", "gate $z$ is", "gate $z$ is not"),
     ("update", "sigmoid of", "sigmoid or the tanh of"), ("update", "$Vx + Sh$", "$Vx + Sh$ and the tanh of $x$"),
-    ("norm", "(biased)", "(unbiased)"), ("norm", "gains or offsets", "gains"), ("norm", "square root of their", "square of their"),
+    ("norm", "(biased) variance", "variance (divisor $3$)"), ("norm", "(biased)", "(unbiased)"), ("norm", "gains or offsets", "gains"), ("norm", "square root of their", "square of their"),
     ("norm", " plus $", " times $"), ("norm", "layer-normalised", "batch-normalised"), ("norm", "subtract the mean", "subtract the median"),
     ("norm", "the result is", "twice the result is"), ("pool", "average pooling", "median pooling"), ("pool", "pairs", "overlapping pairs"),
     ("pool", "The signal", "The reversed signal"), ("pool", "p_1,", "p_0,"), ("pool", "average pooling", "average pooling of the squares"),

@@ -117,7 +117,8 @@ class Writing(Windows):
             else:
                 for key, value in pairs(one):
                     named.option(key, value)
-        named.waiting and self.refuse("an option of what")
+        if named.waiting or {"share", "extent"} & {*named.layers[0][1]}:  # numbers that are held against nothing here
+            raise Unread("an option of what")
         if name == "linear" and "bias" not in named.layers[0][1]:
             self.refuse_bias(clause, named)
         (part,) = named.chain()
@@ -158,10 +159,6 @@ class Writing(Windows):
         if "linear" not in words or words.isdisjoint(words_of("en", "LINEAR_HEADS")):
             raise Unread("a layer's bias")
         named.option("bias", "no")
-
-    @staticmethod
-    def refuse(what: str) -> None:
-        raise Unread(what)
 
     def linear(self, part: Part, source: Value, letter: str, letters: dict[str, tuple[Token, str]]) -> tuple[
             list[str], tuple[str, ...]]:

@@ -146,7 +146,9 @@ def _refuse_idle(prose: Prose, module: Module) -> None:
         extents = re.findall(r"\b[A-Za-z]\b", found[2]) if found else []
         same = entries is not None and (*entries.sizes,) == (*extents,)
         at = next((gap.start for gap in prose.gaps if gap.formula is formula), 0)
-        same = same or re.search(r"\bwhose\b[^.]{0,20}\b(?:row|column)s?\b", prose.text[at : at + 60]) is not None
+        behind, before = prose.text[at : at + 60], prose.text[max(0, at - 40) : at]
+        same = same or re.search(r"\bwhose\b[^.]{0,20}\b(?:row|column)s?\b", behind) is not None
+        same = same or re.search(r"\b(?:rows|columns) of\b[^.]{0,20}\Z", before) is not None
         if found and not (other or same) and name not in {*module.given, *module.defined, *upstream}:
             raise CardError(Problem(f"`{found[1]}` has a shape, and no formula has it: write what is computed with it",
                                     line=formula.line, key="forward"))

@@ -149,7 +149,7 @@ def _refuse_idle(prose: Prose, module: Module) -> None:
         behind, before = prose.text[at : at + 60], prose.text[max(0, at - 40) : at]
         same = same or re.search(r"\bwhose\b[^.]{0,20}\b(?:row|column)s?\b", behind) is not None
         same = same or re.search(r"\b(?:rows|columns) of\b[^.]{0,20}\Z", before) is not None
-        if found and not (other or same) and name not in {*module.given, *module.defined, *upstream}:
+        if extents and not (other or same) and found and name not in {*module.given, *module.defined, *upstream}:
             raise CardError(Problem(f"`{found[1]}` has a shape, and no formula has it: write what is computed with it",
                                     line=formula.line, key="forward"))
 

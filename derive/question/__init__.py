@@ -17,7 +17,7 @@ from derive.notation.grammar import skeleton
 from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
-from derive.question import masks, numbers, steps
+from derive.question import in_words, masks, numbers, steps
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
@@ -106,12 +106,12 @@ def _read(question: Question) -> Module:
         found = next(module for way in WAYS if (module := way(question)) is not None)
         _refuse_nouns(question, found)
     except DeriveError:
-        if given or (told := next(filter(None, (way(question) for way in IN_WORDS)), None)) is None:
+        if given or (told := _in_words(question)) is None:
             raise
         _refuse_nouns(question, told)
         return told
     if found.fields and not given and not any(map(equates, question.prose.formulas)):
-        _refuse_other_windows(found, _told(question), question)
+        _refuse_other_windows(found, in_words.told(question.card, question.prose), question)
     for formula in question.prose.formulas if not given else ():
         if formula.tree is None:  # whatever it may say: TeX would not set it
             skeleton(formula.source)
@@ -122,36 +122,8 @@ def _refuse_nouns(question: Question, module: Module) -> None:
     """Raise :class:`CardError` where words ask for a derivative by what layers named in words do not have."""
     from derive.question.emitted.answered import refuse_unanswered_nouns
 
-    if any(True for _ in question.statement.given()):
-        return
-    if any(map(equates, question.prose.formulas)):
-        _refuse_idle(question.prose, module)
-    else:
+    if not any(map(equates, question.prose.formulas)) and not any(True for _ in question.statement.given()):
         refuse_unanswered_nouns(question.prose, module)
-
-
-_DECLARED = re.compile(r"\s*(?:\\(?:mathbf|boldsymbol|bm)\s*\{?)?\s*(\\?(?!\\?[dD]elta)[A-Za-z]+)\s*\}?\s*\\in\s*"
-                       r"\\mathbb\s*\{?\s*R\b(.*)", re.DOTALL)
-
-
-def _refuse_idle(prose: Prose, module: Module) -> None:
-    r"""Raise :class:`CardError` for E \in \mathbb{R}^{V \times d} that no formula has: words compute with it."""
-    table = module.table
-    upstream = {name_of(s.latex) for s in table.symbols if s.name.startswith("delta_")}
-    for formula in prose.formulas:
-        found = _DECLARED.fullmatch(formula.latex)
-        name = name_of(found[1]) if found else ""
-        other = (s := table.named(name)) is not None and s.kind is not Kind.TENSOR
-        entries = table.named(name.lower())  # X of x_{nd}
-        extents = re.findall(r"\b[A-Za-z]\b", found[2]) if found else []
-        same = entries is not None and (*entries.sizes,) == (*extents,)
-        at = next((gap.start for gap in prose.gaps if gap.formula is formula), 0)
-        behind, before = prose.text[at : at + 60], prose.text[max(0, at - 40) : at]
-        same = same or re.search(r"\bwhose\b[^.]{0,20}\b(?:row|column)s?\b", behind) is not None
-        same = same or re.search(r"\b(?:rows|columns) of\b[^.]{0,20}\Z", before) is not None
-        if extents and not (other or same) and found and name not in {*module.given, *module.defined, *upstream}:
-            raise CardError(Problem(f"`{found[1]}` has a shape, and no formula has it: write what is computed with it",
-                                    line=formula.line, key="forward"))
 
 
 def _refuse_other_windows(found: Module, told: Module | None, question: Question) -> None:
@@ -162,74 +134,24 @@ def _refuse_other_windows(found: Module, told: Module | None, question: Question
                                 key="kernel_size"), found=found)
 
 
-def _told(question: Question) -> Module | None:
-    """The module that rows read whole from all sentences; None where they do not."""
-    from derive.question.emitted.module import told_module
-    from derive.question.told.values import Unread, Untrue
-
-    try:
-        return told_module(question.card, question.prose)
-    except Untrue as wrong:
-        raise _untrue(wrong, question) from None
-    except (Unread, DeriveError):
-        return None
-
-
-def _phrased(question: Question) -> Module | None:
-    """The layer that phrases name, where no formula is written; None where they do not."""
-    from derive.question.sentences.atoms import TINY
-    from derive.question.sentences.tokens import in_english
-    from derive.question.told.phrases import phrased_module
-    from derive.question.told.values import Unread, Untrue
-
-    if any(equates(f) and not TINY.fullmatch(f.latex) for f in question.prose.formulas) or not in_english(
-            question.prose.text):
-        return None
-    try:
-        return phrased_module(question.card, question.prose)
-    except Untrue as wrong:
-        raise _untrue(wrong, question) from None
-    except (Unread, DeriveError):
-        return None
-
-
-def _untrue(wrong: Exception, question: Question) -> OpenError:
-    return OpenError(Problem(f"the words contradict each other: with the windows that they give, {wrong}; make the "
-                             "sizes agree, or leave out what follows from them",
-                             line=question.prose.plain.first_line, key="kernel_size"))
-
-
 def _named(question: Question) -> Module | None:
     """The layer whose parts clauses name between the formulas, these put in their place; None where they do not."""
-    from derive.question.sentences.tokens import in_english
-    from derive.question.told.named import with_formulas
-    from derive.question.told.values import Unread
-
-    if not in_english(question.prose.text):
+    written = in_words.clauses_written(question.card, question.prose)
+    if written is None:
         return None
+    card, said = written
     try:
-        card, said = with_formulas(question.card, question.prose)
         module = layer_written(Question(card, question.statement))
-    except (Unread, DeriveError):
+    except DeriveError:
         return None
     return replace(module, readings=(*said, *module.readings))
 
 
-def _plain(question: Question) -> Module | None:
-    """The layers of the catalogue that a short question names and says nothing else of; None for any other."""
-    from derive.question.sentences.tokens import in_english
-    from derive.question.told.plain import plain_module
-    from derive.question.told.values import Unread
-
-    if any(map(equates, question.prose.formulas)) or not in_english(question.prose.text):
-        return None
-    try:
-        return plain_module(question.card, question.prose)
-    except (Unread, DeriveError):
-        return None
-
-
-IN_WORDS: tuple[Callable[[Question], Module | None], ...] = (_told, _phrased, _named, _plain)
+def _in_words(question: Question) -> Module | None:
+    """The layer by the first way to tell it in words that reads the question."""
+    card, prose = question.card, question.prose
+    return (in_words.told(card, prose) or in_words.phrased(card, prose) or _named(question)
+            or in_words.plain(card, prose))
 
 
 # --- ways to a layer: what only some cards take is imported where it is asked, a part of a cold start ----------------

@@ -18,8 +18,9 @@ from functools import cached_property, partial
 from derive.errors import CardError
 from derive.expr import Entry
 from derive.notation.rules.kinds import Said, is_case
-from derive.notation.symbols import name_of
-from derive.question.letters.naming import Mention, computed_letters, with_usual_parameters
+from derive.notation.symbols import Kind, name_of
+from derive.question.letters.naming import Mention, bare_letters, computed_letters, with_usual_parameters
+from derive.question.letters.naming import mentions as mentions_of
 from derive.question.posed_request import items
 from derive.question.requests.excepted import excepted
 from derive.question.requests.of_what import letter_of_noun, nouns, tails
@@ -129,8 +130,12 @@ def worded(prose: Prose, layer: Computed, mentions: Sequence[Mention], roles: Ma
         if doubtful or not is_settled(tokens):
             reader.sentence(tokens)
         else:
-            with contextlib.suppress(CardError):  # the rows read it
-                reader.found |= _Reader(prose, layer, mentions, roles).sentence(tokens).letters
+            own = _Reader(prose, layer, mentions, roles)
+            try:
+                reader.found |= own.sentence(tokens).letters
+            except CardError:
+                if own.outside:
+                    raise  # else the rows read it
     return Worded(reader.letters, tuple(dict.fromkeys(reader.unnamed)), tuple(reader.manner))
 
 
@@ -156,6 +161,10 @@ class _Reader:
         self.free = [n for n in layer.given if roles[n].role != "constants"]
         self.outer = [(n, noun) for m in mentions for noun in _nouns_of(m) for n in m.letters]
         self.nouns = [(n, noun) for n, noun in self.outer if n in {*self.free, *self.inner}]
+        running = {s.name for s in layer.table.symbols if s.kind is not Kind.TENSOR}
+        self.idle = [(n, noun) for m in mentions_of(prose, bare_letters) for noun in _nouns_of(m)
+                     for n in map(name_of, m.letters) if n not in layer.letters and n not in running]
+        self.outside = False
 
     @property
     def letters(self) -> frozenset[str]:
@@ -334,6 +343,9 @@ class _Reader:
             self.exact |= named_
             self.found |= named_
             return
+        if self._called([t.text for t in own if t.text not in _BARE][-1:], self.idle):
+            self.outside = True  # «the embedding table», of «a table $E$» that no formula has
+            raise self.refuse(*own)
         for token in own:
             known = token.text in _TRAINED | _GIVEN | _INNER | _BARE | _HOW | (_SCALES if len(own) == 1 else set())
             if not known and _singular(token.text) not in self.said:

@@ -30,11 +30,11 @@ def with_rows(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
 
 
 def _matrices(prose: Prose) -> Iterator[str]:
-    """X of the sentences that speak of rows, and of no columns."""
+    """X of the sentences that speak of rows, and of no columns; a word's row of a table is looked up, and no sample."""
     for gap in prose.gaps:
         start, stop = prose.sentence(gap.start)
         words = prose.text[start:stop]
-        if named(words, "samples.rows") and not named(words, "samples.columns"):
+        if named(words, "samples.rows") and not named(words, "samples.columns", "samples.looked_up"):
             yield from filter(is_capital, map(name_of, bare_letters(gap.formula)))
 
 

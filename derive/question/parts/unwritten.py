@@ -16,14 +16,13 @@ from derive.question.letters.defining import letter_called
 from derive.question.letters.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.parts.chain import Chain
 from derive.question.parts.doubtful import doubtful
+from derive.question.parts.loose import cut_numbers, loose_words
 from derive.question.parts.network import ACTIVATIONS, Own, network
 from derive.question.parts.order import ENDS_THERE, reversed_by
-from derive.question.parts.recognised import SLOPED, Part
+from derive.question.parts.recognised import Part
 from derive.question.parts.shown import shown
 from derive.question.requests.request import discussed, requested
 from derive.question.requests.slots import beside_parts, not_asked_so
-from derive.question.sentences.grammar import words_of
-from derive.question.sentences.tokens import in_english
 from derive.question.words.lexicon import ends, named, only, up_to
 from derive.question.words.prose import Gap, Prose
 from derive.specify.definitions import Definition, Definitions
@@ -45,18 +44,6 @@ _RUNS = re.compile(r"[a-z]\s*=\s*1\s*,\s*\\[lc]?dots\s*,\s*\w+")  # n = 1, …, 
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
-_ADJECTIVES = words_of("en", "AJ")
-_PARTIAL = re.compile(r"(?<!\d)[-−.,/^]\d+|\d,\d+|\d+\s?[/^%]|\de-?\d")  # of -0.1, 1/3, 10 %, .1, 0,1
-_OPTION = re.compile(r"(?P<by>(?:respect to|wrt|by) (?:the |its )?)?\b"
-                     r"(?P<noun>slopes?|temperature|quantile|threshold)\b")
-_HAS = {"slope": frozenset(SLOPED), "temperature": frozenset({"softmax"}), "quantile": frozenset({"pinball"}),
-        "threshold": frozenset({"huber"})}
-_GIVEN_ALREADY = re.compile(r"(?<=the )(?:incoming|upstream) (?:message|gradient)s?(?= of)"
-                            r"|\b(?:receives|enters)\b")
-_OF_A_LAYER = re.compile(r"messages? of the (?:loss|(?:first|second|third|last|next|previous) (?:layer|unit))\b"
-                         r"|\b(?:behind|in front of|before|after|between)\b")
-_PLAIN, _BEHIND_THAT = words_of("en", "BESIDE_PARTS") | _ADJECTIVES, words_of("en", "BEHIND_THAT")
-_ENDS_A_NAME = frozenset("of with by to for in on from at as into through and or then is are has uses".split())
 
 
 def refuse_unaccounted_words(
@@ -75,9 +62,8 @@ def refuse_unaccounted_words(
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
     understood = [*chain.understood, *chain.layers_counted()]
     known, loose = ([place for place in places if not any(a <= place[0] < b for a, b in understood)] for places in (
-        (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)),
-        (*_qualified(chain, parts), *_loose(chain, parts), *_options(chain, parts), *_of_some(chain, parts))))
-    for start, stop in (*several, *known, *_cut_numbers(chain), *doubtful(chain), *loose):
+        (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)), loose_words(chain, parts)))
+    for start, stop in (*several, *known, *cut_numbers(chain), *doubtful(chain), *loose):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             if (start, stop) in loose and chain.prose.sentence(start) not in map(chain.prose.sentence, dict(parts)):
                 raise not_asked_so(chain.prose, start, stop)
@@ -144,76 +130,6 @@ def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
             yield head.start, head.stop
         elif unnamed and last is not None:
             yield last.start(), head.stop
-
-
-def _qualified(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """«a low-rank linear layer», «two sigmoids»: words between an article and a name that may make it another layer."""
-    text = chain.prose.text
-    for start, _ in parts:
-        words: list[re.Match[str]] = []
-        for word in reversed([*_WORD.finditer(text, max(0, start - 60), start)]):
-            if named(word[0], "naming.article", "small.article"):
-                yield from (w.span() for w in words)
-                break
-            if not word[0].isalpha() or word[0] in _ENDS_A_NAME or any(
-                    s.start <= word.start() < s.stop for family in ("part", "join") for s in named(text, family)):
-                break
-            if word[0] not in _ADJECTIVES:
-                words.append(word)
-
-
-_CONCEPTS = ("join", "skip.connection", "skip.whole", "fact", "letter", "role", "request", "ask", "derivative",
-             "message", "wrt", "not", "bias", "size", "head", "factor", "upstream")
-
-
-def _loose(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """«a linear layer over a ReLU», «the first output … the second»: words beside parts of which nothing took account.
-
-    «that» and «which» say something where no verb follows: «a ReLU that a linear layer feeds».
-    """
-    text = chain.prose.text
-    if not in_english(text):
-        return
-    taken = {at for a, b in parts for at in range(a, b)}
-    for family in (*_CONCEPTS, *["geometry"] * any("pool" in part.name for part in chain.parts)):
-        taken |= {at for span in named(text, family) for at in range(span.start, span.stop)}
-    asking = {chain.prose.sentence(verb.start) for verb in named(text, "ask.verb")} if not chain.continued else set()
-    for start, stop in sorted({chain.prose.sentence(a) for a, _ in parts} | asking):
-        words = [*re.finditer(r"[a-z]+", text[start:stop])]
-        for before, word, behind in zip([None, *words], words, [*words[1:], None], strict=False):
-            at, next_ = start + word.start(), behind[0] if behind else ""
-            joins = behind is not None and any(j.start <= start + behind.start() < j.stop for j in named(text, "join"))
-            tells = next_ not in _BEHIND_THAT and not joins
-            each = next_ in ("each", "every") or before is not None and before[0] == "around"
-            asks = (start, stop) in asking and word[0] in ("that", "which", "for")
-            if tells and not asks if word[0] in ("that", "which") else not (
-                    at in taken or each or asks or word[0] in _PLAIN):
-                yield at, start + word.end()
-
-
-def _cut_numbers(chain: Chain) -> Iterator[tuple[int, int]]:
-    for part in chain.parts:
-        yield from (m.span() for m in _PARTIAL.finditer(chain.prose.plain.text, *chain.prose.sentence(part.start)))
-
-
-def _options(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """«tanh with slope 2», «by the temperature»: what the parts do not have, or what is no parameter."""
-    plain, names = chain.prose.plain.text, {part.name for part in chain.parts}
-    for start, stop in sorted({chain.prose.sentence(a) for a, _ in parts}):
-        for word in _OPTION.finditer(plain, start, stop):
-            lacks = not names & _HAS.get(word["noun"].removesuffix("s"), frozenset())
-            if lacks or word["by"] and not (word["noun"].startswith("slope") and "prelu" in names):
-                yield word.span("noun")
-
-
-def _of_some(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """«derive the message of the sigmoid», «of the last layer», «the upstream gradient»: of some, or what is given."""
-    text, whole = chain.prose.text, {chain.prose.sentence(a) for a, _ in parts[: len(chain.parts)]}
-    for start, stop in {chain.prose.sentence(verb.start) for verb in named(text, "ask.verb")}:
-        yield from ((m.start(), m.end()) for m in _GIVEN_ALREADY.finditer(text, start, stop))
-        if len(chain.parts) > 1 and (start, stop) not in whole:
-            yield from ((m.start(), m.end()) for m in _OF_A_LAYER.finditer(text, start, stop))
-            yield from (p for p in parts if start <= p[0] < stop and re.search(r"messages?\b", text[start : p[0]]))
 
 
 def last_word(text: str, at: int) -> str:

@@ -343,7 +343,7 @@ class _Reader:
             self.exact |= named_
             self.found |= named_
             return
-        if self._called([t.text for t in own if t.text not in _BARE][-1:], self.idle):
+        if self._called([t.text for t in own if t.text not in _BARE | _TRAINED | _GIVEN | _INNER][-1:], self.idle):
             self.outside = True  # «the embedding table», of «a table $E$» that no formula has
             raise self.refuse(*own)
         for token in own:

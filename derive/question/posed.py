@@ -17,10 +17,10 @@ from itertools import pairwise
 from derive.errors import CardError, Problem
 from derive.expr import Entry
 from derive.module import Module
-from derive.notation.rules.kinds import equates
+from derive.notation.rules.kinds import Said, equates
 from derive.notation.symbols import latex_of, name_of
 from derive.notation.tree import names_in
-from derive.question.described import Describing, is_remark, points
+from derive.question.sentences.acts import acts, is_told, points, predicate
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, in_english, sentences
@@ -30,15 +30,12 @@ from derive.specify.layer import Computed
 from derive.specify.wanted import Wanted
 
 _words = partial(words_of, "en")
-_DONE, _DO, _OBJECT = _words("DONE"), _words("DO"), _words("WHAT_IT_IS_DONE_TO")
-_MANNER, _BE, _HAVE = _words("IN_WHAT_ORDER"), _words("IS_OR_GETS"), _words("HAS_BEEN")
-_WHO, _NOT, _NOUN, _ENDS = _words("WHO_DOES"), _words("DENIES"), _words("BEFORE_A_NOUN"), _words("BEHIND_A_PREDICATE")
-_ALONE, _AGAIN, _NO_AXIS = _words("MORE_BY_ITSELF"), _words("AGAIN"), _words("NO_AXIS")
-_ADDITIVE = _words("ADDITIVE")
+_NOT, _BE, _AGAIN, _NO_AXIS = _words("DENIES"), _words("IS_OR_GETS"), _words("AGAIN"), _words("NO_AXIS")
 _GETS_THERE = _words("GETS_THERE")
 _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _words("REGARD"), _words("AS_WHAT")
-_TOLD = ("aside.habit", "aside.other", "slot.hint")  # of habits, of other layers
+_TOLD = ("aside.habit", "aside.other")  # of habits, of other layers
 _WINDOWED = ("geometry", "zeros", "ties")  # families in which all is read of windows
+_SMALL = 3  # letters of a word between others
 _DOES_SO = frozenset("can may must will holds should".split())
 _OCCURS = frozenset("used occurs appears enters".split())
 _UNREAL = _words("WOULD_BE")
@@ -57,16 +54,17 @@ def is_posed(wanted: Wanted, arrives: bool, layer: Computed) -> bool:
 def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]] = (), of_words: bool = False) -> None:
     """Raise :class:`CardError` where words say that more is done than the formulas do, some of these ``of_words``."""
     told = sentences(prose) if in_english(prose.text) else []
-    describing, behind = Describing.of(module, told, of_words, _of_windows(prose, module)), False
+    windows, attributes, behind = _of_windows(prose, module), _attributes(prose), False
     for tokens in told:
-        remark = is_remark(tokens)
-        pointing = points(tokens) and not behind
+        follows = behind or points(tokens)
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
             said = _held(clause, module)
-            if said is None and describing.read.isdisjoint(t.start for t in clause):
-                said = next((t for t in more(clause, known) if not _is_shown(tokens, t)), None)
-            if said is None and (behind or pointing) and not (remark or _leads(tokens, clause)):
-                said = describing.more(clause, pointing)
+            part = of_words and named(" ".join(t.text for t in clause), "part", "head.loss")  # read where parts are
+            if said is None and not part:
+                geometry = [t for t in clause if t.start in windows and (t.kind != "word" or len(t.text) > _SMALL)]
+                said = next((t for t in more(tokens, clause, follows and not _leads(tokens, clause), known)
+                             if t.start not in attributes and not _is_shown(tokens, t)
+                             and not (t.text == "taken" and geometry or _among(geometry, t, clause))), None)
             if said is not None and not (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
@@ -77,13 +75,28 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
 
 def _of_windows(prose: Prose, module: Module) -> frozenset[int]:
     """The places of the words that say what the windows of a layer are."""
-    found = (span for family in _WINDOWED for span in spans(prose.text, family)) if module.fields else ()
-    return frozenset(at for span in found for at in range(span.start, span.stop))
+    return frozenset().union(*(_places(prose, family) for family in _WINDOWED)) if module.fields else frozenset()
+
+
+def _among(words: Collection[Token], word: Token, clause: Sequence[Token]) -> bool:
+    """It is one of these, and so is its neighbour."""
+    n = next(m for m, t in enumerate(clause) if t is word)
+    return word in words and any(t in words for t in (*clause[max(0, n - 1) : n], *clause[n + 1 : n + 2]))
+
+
+def _attributes(prose: Prose) -> frozenset[int]:
+    """The places of «scaled dot product» in the name of an attention, of «skip» in that of a connection."""
+    return frozenset(at for span in spans(prose.text, "part")
+                     for at in range(span.start, span.start + prose.text[span.start : span.stop].rfind(" ")))
+
+
+def _places(prose: Prose, family: str) -> frozenset[int]:
+    return frozenset(at for span in spans(prose.text, family) for at in range(span.start, span.stop))
 
 
 def _leads(tokens: Sentence, clause: Sentence) -> bool:
     """«The loss is $$…$$»: words that a formula follows say what it shows."""
-    return any(t.formulas and t.equates for t in tokens if t.start > clause[-1].start)
+    return any(t.equates for t in tokens if t.start > clause[-1].start)
 
 
 def _is_shown(tokens: Sentence, word: Token) -> bool:
@@ -108,44 +121,41 @@ def clauses(tokens: Sentence) -> Iterator[Sentence]:
         yield tokens[start:]
 
 
-def more(clause: Sequence[Token], known: Collection[tuple[int, int]] = ()) -> Iterator[Token]:
-    """The words of a clause that say that something is done, and the entries that are given numbers not ``known``."""
-    denied = any(t.text in _NOT or (t.formulas and t.equates) for t in clause)  # a formula says what is done
+def more(sentence: Sentence, clause: Sequence[Token], behind: bool,
+         known: Collection[tuple[int, int]] = ()) -> Iterator[Token]:
+    """The words of a clause that say that something is done, and the entries that are given numbers not ``known``.
+
+    ``behind`` the formulas any word that acts says so, in front of them the predicate of its clause.
+    """
+    told = any(t.formulas and (t.equates or t.said is Said.GRADIENT) for t in clause)  # a formula says what is done
     for n, token in enumerate(clause):
-        behind = clause[n + 1].text if n + 1 < len(clause) else ""
-        times = token.text == "times" and n > 0 and number_of(clause[n - 1]) is not None and not (
-            {t.text for t in clause[:n]} & _OCCURS and any(t.formulas for t in clause[:n]))  # «$x$ is used three times»
-        whole = token.text == "used" and not any(t.formulas or t.text == "input" for t in clause)  # «$x$ is used twice»
-        again = (token.text == "applied" or whole) and behind in _AGAIN or token.text == "applied" and any(
-            t.text == "batch" for t in clause[n:])
-        alone = token.text in _ALONE and behind in _BE | _ENDS | {""}  # not «a noise word»
-        does = alone or times or again or _is_done(clause, n) or _does(clause, n)
-        if gives_number(token, known) or _lacks(clause, n) or (does and not denied):
+        if gives_number(token, known):
+            said = not any(t.text == "if" for t in sentence)
+        elif _lacks(clause, n):
+            said = True
+        else:
+            said = (_repeats(clause, n) or behind and acts(clause, n) or predicate(clause, n)) and not (
+                told or _denied(clause, n) or is_told(sentence, clause, n))
+        if said:
             yield token
 
 
-def _is_done(clause: Sequence[Token], n: int) -> bool:
-    """«is then masked», «…, iterated twice», «with large weights penalised», not «has been dropped»."""
-    beside = {t.text for t in clause if t is not clause[n]}
-    if clause[n].text not in _DONE or beside <= _ADDITIVE and beside & {"constant", "constants"}:
-        return False
-    before = [t for t in clause[:n] if t.text not in _MANNER]
-    if before and before[-1].text in _BE:
-        return not {t.text for t in before[-2:-1]} & _HAVE
-    ends = n + 1 == len(clause) or clause[n + 1].text in _MANNER | _ENDS
-    return ends and not (before and before[-1].text in _NOUN)
+def _repeats(clause: Sequence[Token], n: int) -> bool:
+    """«counts three times», «is applied twice», not «$x$ is used twice»."""
+    text = clause[n].text
+    again = clause[n + 1].text in _AGAIN if n + 1 < len(clause) else False
+    if text == "times":
+        occurs = {t.text for t in clause[:n]} & _OCCURS and any(t.formulas for t in clause[:n])
+        return n > 0 and number_of(clause[n - 1]) is not None and not occurs
+    whole = text == "used" and not any(t.formulas or t.text == "input" for t in clause)
+    return (text == "applied" or whole) and again or text == "applied" and any(t.text == "batch" for t in clause[n:])
 
 
-def _does(clause: Sequence[Token], n: int) -> bool:
-    """«we add the …», «then halve it», «the layer negates $x$», not «with gain $g$ and shift $c$»."""
-    if clause[n].text not in _DO:
-        return False
-    before = [t for t in clause[:n] if t.text not in _MANNER]
-    behind = next((t for t in clause[n + 1 :] if t.text not in _MANNER), None)
-    does = not before or before[-1].text in _WHO or before[-1].kind == "formula"
-    noun = any(t.text in ("is", "are") for t in clause[n + 2 : n + 3])  # «the scales $a$ and shifts $b$ are learned»
-    of_letter = behind is not None and behind.kind == "formula" and clause[n].text.endswith("s") and not noun
-    return does and (behind is None or behind.text in _OBJECT or of_letter)
+def _denied(clause: Sequence[Token], at: int) -> bool:
+    """«is not masked», «multiplying it does not alter the output», not «no longer», «is $g$, not $h$»."""
+    doing = clause[at].text.endswith("ing")
+    return any(t.text in _NOT and (m < at or doing) and not (clause[m + 1 : m + 2] and (
+        clause[m + 1].text in ("longer", "only") or clause[m + 1].formulas)) for m, t in enumerate(clause))
 
 
 def _lacks(clause: Sequence[Token], n: int) -> bool:
@@ -163,7 +173,7 @@ def _held(clause: Sequence[Token], module: Module) -> Token | None:
     if texts & _NOT:
         held = _THROUGH if letters or texts & _GETS_THERE else frozenset()
     else:
-        held = _HELD if letters else _AS_WHAT if texts & _REGARD else frozenset()
+        held = (_HELD if letters else frozenset()) | (_AS_WHAT if texts & _REGARD else frozenset())
     return next((t for t in clause if t.text in held), None)
 
 
@@ -173,7 +183,7 @@ def _trained(module: Module) -> set[str]:
 
 def _is_one(tokens: Sentence, said: Token, module: Module, prose: Prose) -> bool:
     """«the slope $a$ is shared by all units»: the formulas write that letter without an index, or with those it has."""
-    if not said.text.startswith("share"):
+    if said.text != "shared":
         return False
     if any(t.text in _NO_AXIS for t in tokens):
         return True
@@ -201,7 +211,8 @@ def _is_question(tokens: Sentence, prose: Prose) -> bool:
 
 
 def _is_told(clause: Sentence, prose: Prose) -> bool:
-    """The sentence speaks of habits, of what would be or is an error, of other layers."""
+    """The clause speaks of habits, of what would be or is an error, of other layers; its sentence is a hint."""
     start, stop = prose.sentence(clause[0].start)
-    return bool(named(prose.text[start:stop], *_TOLD)) or not _UNREAL.isdisjoint(
+    words = " ".join(t.text for t in clause)
+    return bool(named(words, *_TOLD) or named(prose.text[start:stop], "slot.hint")) or not _UNREAL.isdisjoint(
         prose.text[start:stop].split())

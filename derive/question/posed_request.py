@@ -29,6 +29,9 @@ _TOLD, _HOW, _VALUED = _words("TELLS_MORE"), _words("SAID_WITH"), _words("ASKS_F
 _ASIDE, _AND, _TOWARDS = _words("TELLS_UP_TO_AN_ORDER"), _words("JOINS_ITEMS"), _words("TOWARDS")
 _TELLS_ON = _words("TELLS_ON")
 _WHAT, _ABOVE = _words("OPENS_A_NOUN"), _words("MEANS_ABOVE")
+_HEADS = _words("HEADS_OF_ITEMS")
+_NOUNS = _words("IS_TRAINED") | _words("SCALES_OR_SHIFTS") | _words("GOES_IN") | _words("IS_COMPUTED_BETWEEN")
+_SOUGHT = _HEADS | _NOUNS | _words("IS_SOUGHT")
 _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", "ask", "small", "geometry")
 _WORD = re.compile(r"[^\W\d_]{2}")
 
@@ -62,10 +65,14 @@ def items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
 
 
 def not_answered(prose: Prose) -> Iterator[str]:
-    """What is asked for besides: «and test the case $c = 0$»."""
+    """What is asked for besides: «and test the case $c = 0$», «give the sum a name»."""
     for tokens in sentences(prose):
-        for item in (i for i in (_items(tokens) if asks(tokens) else ()) if _tells_on(i)):
-            if not named(" ".join(t.text for t in item), "ask.explain"):  # of which is told anyway
+        for item in _items(tokens) if asks(tokens) else ():
+            words = {t.text for t in item if t.kind == "word"} - _AND
+            other = not words & _SOUGHT and not any(t.formulas and t.said is not Said.LETTERS for t in item) and any(
+                orders(item, n) for n, _ in enumerate(item))
+            if (_tells_on(item) or other) and len(words) > 1 and not named(
+                    " ".join(t.text for t in item), "ask.explain"):  # of which is told anyway
                 said = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
                 yield f"not answered, since no derivative is asked for: {said}"
 
@@ -123,7 +130,12 @@ def unbound(item: Sentence, prose: Prose, known: set[int]) -> bool:
         return False
     read = {at for family in _OF_REQUESTS for span in spans(prose.text, family) for at in range(span.start, span.stop)}
     own = [t for t in rest if _WORD.match(t.text) and t.start not in read]
-    return rest[0].text in _WHAT and bool(own) and own[0].text not in _ABOVE
+    heads = [n for n, t in enumerate(rest) if t.text in _HEADS]
+    if heads and any(t.text in _NOUNS for t in rest[heads[0] + 1 :]):  # «with respect to the six weight matrices»
+        return True
+    ordered = any(orders(item, n) for n in range(at))  # «give the sum a name», not «derive ∂L/∂w and the templates»
+    return (not ordered or any(t.text in _SOUGHT for t in rest)) and (
+        rest[0].text in _WHAT and bool(own) and own[0].text not in _ABOVE)
 
 
 def _is_told_as(item: Sentence, tokens: Sentence) -> bool:

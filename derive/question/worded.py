@@ -26,6 +26,7 @@ from derive.question.requests.excepted import excepted
 from derive.question.requests.of_what import letter_of_noun, nouns, tails
 from derive.question.requests.request import requested
 from derive.question.requests.slots import not_asked_so, of_others, understood
+from derive.question.sentences.acts import DONE_BESIDES
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.meaning import is_settled
 from derive.question.sentences.tokens import Sentence, Token, asks, orders, sentences
@@ -42,7 +43,7 @@ _PLAIN, _BARE, _HOW = _words("SAYS_NOTHING_OF_WHICH"), _words("IS_GIVEN"), _word
 _TRAINED, _GIVEN, _INNER = _words("IS_TRAINED"), _words("GOES_IN"), _words("IS_COMPUTED_BETWEEN")
 _LOSS, _LAYER, _PASSED = _words("OF_WHAT_IT_IS"), _words("THE_LAYER"), _words("PASSED_ON")
 _OTHER, _ANOTHER, _ABOVE = _words("SOMETHING_ELSE"), _words("OF_ANOTHER_LAYER"), _words("STANDS_FOR_ANSWERS")
-_CHANGED = _words("DONE") | _words("HELD") | _ANOTHER | _words("CHANGES_WHAT_IS_ASKED")
+_CHANGED = DONE_BESIDES | _words("HELD") | _ANOTHER | _words("CHANGES_WHAT_IS_ASKED")
 _SCALES, _OF_PARTS = _words("SCALES_OR_SHIFTS"), _words("OF_SOME_LAYERS")
 _SHOWN, _ENDS_CLAIM = _words("SHOWS"), _words("ENDS_A_CLAIM")
 _IF, _HARMLESS = _words("ONLY_IF"), _words("HOLDS_ANYWAY")
@@ -211,7 +212,8 @@ class _Reader:
         for n, token in enumerate(tokens):
             behind = {t.text for t in tokens[n:]}
             formulas = any(t.formulas and t.said is not Said.LETTERS for t in tokens[n:])
-            if token.text in _CHANGED or token.text in _IF and not (formulas or behind & _HARMLESS):
+            ends = n + 1 == len(tokens) or tokens[n + 1].kind == "sign"  # «run it backwards once: derive …»
+            if token.text in _CHANGED or token.text in _IF and not (ends or formulas or behind & _HARMLESS):
                 raise self.refuse(token)
 
     def _item(self, item: Sentence, rest: Sentence, ordered: bool, headed: bool) -> bool:

@@ -37,7 +37,7 @@ from derive.question.words.prose import Prose, prose_of
 from derive.question.words.reading import Read, declares, one_equation, question_formulas, read_parts, with_cases_said
 from derive.records import dataclass
 from derive.specify.bias_columns import with_biases
-from derive.specify.definitions import definitions
+from derive.specify.definitions import Definitions, definitions
 from derive.specify.sizes import counts, steps
 from derive.specify.zeros import with_zeros_outside
 
@@ -110,6 +110,8 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
         return read_, prose, []
     derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
     defined = definitions(without_claims(read_.nodes, prose), read_.table)
+    if pose(read_, defined):
+        return read_, prose, []
     new, letters = stated_parts(prose, found, defined, doubts)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table, doubts)
@@ -120,6 +122,21 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
     if new:
         read_ = replace(_read_all(with_named([*found, *rewritten(new)], prose), prose, own.counted), of_words=True)
     return read_, prose, letters
+
+
+def pose(read_: Read, defined: Definitions) -> bool:
+    """The formulas compute a layer, and derivatives that they write ask for its letters, of a loss where one arrives.
+
+    Then words beside them name what they compute, and put no layer in front or behind.
+    """
+    used = {n.tensor for d in defined.tensors.values() for n in walk(d.value) if isinstance(n, Entry)}
+    found = [(p.of.tensor, p.wrt.tensor) for _, node in read_.nodes for p in walk(node)
+             if isinstance(p, Partial) and isinstance(p.of, Entry) and isinstance(p.wrt, Entry)]
+    computed, outputs = {*defined.tensors}, {*defined.tensors} - used
+    arrive = [(of, wrt) for of, wrt in found if wrt in outputs and of not in computed | used]
+    asked = [pair for pair in found if pair not in arrive]
+    return len(outputs) == 1 and bool(asked) and all(
+        wrt in computed | used and (of in computed or bool(arrive)) for of, wrt in asked)
 
 
 def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = ()) -> Read:

@@ -89,9 +89,9 @@ class Asking:
             message = f"the question speaks of {spoken(Partial(of, wrt))}, and the layer has no `{of.tensor}`"
             raise CardError(Problem(message, line=formula.line))
         if of.tensor == wrt.tensor:
-            message = (f"{spoken(Partial(of, wrt))} is 1 where the indices agree, and 0 elsewhere, whatever the layer "
-                       "computes; name the input or parameter by which to differentiate")
-            raise CardError(Problem(message, line=formula.line))
+            self.unanswered.append(f"not answered: {spoken(Partial(of, wrt))} is 1 where the indices agree, and 0 "
+                                   "elsewhere, whatever the layer computes")
+            return
         if loss:
             self.losses[of.tensor] = None
             if wrt.tensor == self.output.tensor:
@@ -214,7 +214,9 @@ class Asking:
     @property
     def by_letters(self) -> bool:
         """Letters say of what derivatives are asked for, and no kind of message is asked for as such."""
-        return bool(self.named or self.of_loss or self.by_name) and not (self.everything or any(self.whole.values()))
+        lettered = {*self.by_name} | {name for d in (*self.named, *self.of_loss) for name in _tensors(d.wrt)}
+        beyond = any(whole and not lettered >= {*self._of_role(role)} > set() for role, whole in self.whole.items())
+        return bool(lettered) and not (self.everything or beyond)
 
     @property
     def lacking(self) -> bool:

@@ -23,7 +23,7 @@ HARMLESS = [
 MORE = [
     "The output undergoes a rotation.", "Its result is thresholded.", "The inputs pass through a square root on their way in.",
     "What comes out is the square of it.", "On the way back no signal reaches the first unit.", "The layer hands on its total.",
-    "Every value counts half when it leaves.", "The weights form one and the same group of numbers.", "It runs backwards.",
+    "Every value counts half when it leaves.", "It runs backwards.",
 ]  # fmt: skip
 
 

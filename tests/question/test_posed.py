@@ -38,7 +38,7 @@ def test_what_stands_in_front_of_a_display_says_what_it_shows() -> None:
     "(exactly one component is equal to 1, the others are 0)", "The vectors are not normalised.",
     "The additive constant has been dropped, since it plays no role.", "The masked entries of a sequence play no role here.",
     "Do not forget the second path.", "Such a unit is popular in image retrieval, where activations are positive.",
-    "The teacher is frozen.", "Recall that this activation was the first that was used in deep networks.",
+    "Recall that this activation was the first that was used in deep networks.",
     "Note that the units compete.", r"Write $\eta_i = \partial L/\partial y_i$.", "With a mini-batch the same would be done for each sample.",
 ])
 def test_words_that_describe_change_nothing(layer: str, said: str) -> None:

@@ -22,6 +22,7 @@ from derive.question.letters.naming import Mention, bare_letters, lettered, lett
 from derive.question.parts.recognised import LOSSES
 from derive.question.parts.shown import SHOWN, Formulas
 from derive.question.requests.request import discussed, requested
+from derive.question.sentences.acts import is_background
 from derive.question.words.lexicon import Span, begins, ends, is_near, named, only
 from derive.question.words.prose import BREAK, GAP, Prose
 
@@ -107,7 +108,7 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
             continue
         if name == "negative_log_likelihood" and _stands_behind(prose, stop):
             continue  # of any distribution
-        if not discussed(prose.text, start) and (
+        if not discussed(prose.text, start) and not (described and is_background(prose, start)) and (
                 name == "cases" or own or _goes_on(prose, start, stop, described and name not in _ADDED)):
             quoted = prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "
@@ -264,7 +265,7 @@ def _operations(prose: Prose, module: Module, posed: bool) -> Iterator[Open]:
     formulas = Formulas.of([*values, *(function.body for function in module.functions)])
     for span in _said(prose):
         kind = span.concept.partition(".")[2]
-        if posed and (kind in _NOUNS or _is_attribute(span, prose)):
+        if posed and (kind in _NOUNS or _is_attribute(span, prose) or is_background(prose, span.start)):
             continue
         number = _NUMBER.match(prose.text, span.stop) if kind in ("multiply", "divide", "quantity") else None
         if number is not None:

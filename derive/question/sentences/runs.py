@@ -10,6 +10,7 @@ from typing import Any
 from derive.notation.rules.kinds import Said
 from derive.question.sentences import request_atoms
 from derive.question.sentences.actions import Say
+from derive.question.sentences.acts import DO, DONE
 from derive.question.sentences.atoms import NUMBERS, UNSAFE, number_of
 from derive.question.sentences.grammar import vocabulary, words_of
 from derive.question.sentences.tokens import Token, asks, orders
@@ -82,7 +83,7 @@ def _free(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 
 _ANY_NOUN = words_of("en", "ANY_NOUN")
 _NO_NOUN = frozenset().union(*(words_of("en", name) for name in (
-    "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DONE", "DO", "DENIES", "AGAIN", "NO_NOUN"))) - _ANY_NOUN
+    "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DENIES", "AGAIN", "NO_NOUN")), DONE, DO) - _ANY_NOUN
 
 
 def _noun(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:

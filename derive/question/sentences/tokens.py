@@ -57,6 +57,8 @@ class Token:
     @cached_property
     def equates(self) -> bool:
         """It defines a letter or a function; y = Wx is not taken for a range."""
+        if not self.formulas:
+            return False
         if self.said not in (Said.RANGE, Said.DEFINITION) or len(self.formulas) > 1:
             return self.said in (Said.DEFINITION, Said.FUNCTION)
         if self.sets:
@@ -208,8 +210,9 @@ def in_english(text: str) -> bool:
 _ALWAYS = frozenset("derive differentiate".split())
 _ASKING = frozenset("compute calculate find determine give write express formulate obtain work evaluate provide "
                     "establish present simplify deduce state show define".split())
+_SOON = 6
 _PASSES = frozenset("send pass hand return propagate".split())
-_SOUGHT = frozenset("message messages gradient gradients".split())
+_SOUGHT = frozenset("message messages gradient gradients derivative derivatives jacobian jacobians".split())
 _BEFORE = frozenset("and then to first also please finally now next hence or it them therefore thus explicitly".split())
 
 
@@ -222,8 +225,9 @@ def asks(tokens: Sentence) -> bool:
         behind = tokens[n + 1].text if n + 1 < len(tokens) else ""
         if orders(tokens, n) and not (defines and token.text == "define") and not _writes(tokens, n):
             return True
-        if token.text in ("what", "which") and _opens(tokens, n) and any(
-                t.text in _SOUGHT or (token.text == "what" and t.text in ("is", "are")) for t in tokens[n : n + 3]):
+        soon = {t.text for t in tokens[n : n + 3]}
+        if token.text in ("what", "which") and _opens(tokens, n) and (
+                soon & _SOUGHT or token.text == "what" and soon & {"is", "are"} and _seeks(tokens[n:])):
             return True
         if token.text == "what" and behind in ("does", "do") and any(t.text in _PASSES for t in tokens[n + 2 : n + 6]):
             return True
@@ -238,8 +242,21 @@ def _writes(tokens: Sentence, n: int) -> bool:
 
 
 def orders(tokens: Sequence[Token], n: int) -> bool:
-    """A verb of asking stands here where an order begins: in front, behind a sign, an “and”, a formula."""
-    return tokens[n].text in _ALWAYS or (tokens[n].text in _ASKING and _opens(tokens, n))
+    """A verb of asking stands here where an order begins: in front, behind a sign, an “and”, a formula.
+
+    “proposed to give the unit a slope” asks for nothing.
+    """
+    if tokens[n].text in _ALWAYS or tokens[n].text not in _ASKING:
+        return tokens[n].text in _ALWAYS
+    return _opens(tokens, n) and (not n or tokens[n - 1].text != "to" or _seeks(tokens[n:]))
+
+
+def _seeks(tokens: Sequence[Token]) -> bool:
+    """Derivatives stand there, messages, or a letter soon."""
+    derived = (Said.DERIVATIVE, Said.GRADIENT)
+    return any(t.text in _SOUGHT or bool(t.formulas) and t.said in derived for t in tokens) or any(
+        bool(t.formulas) and not t.equates for t in tokens[:_SOON])
+
 
 
 def _opens(tokens: Sequence[Token], n: int) -> bool:

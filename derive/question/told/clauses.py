@@ -16,6 +16,7 @@ from derive.notation.rules.kinds import Said
 from derive.question.posed import clauses as parts_of
 from derive.question.posed import more
 from derive.question.sentences.actions import ACTIONS, Say
+from derive.question.sentences.acts import DO, DONE
 from derive.question.sentences.atoms import ATOMS, number_of
 from derive.question.sentences.grammar import Parse, TooLong, words_of
 from derive.question.sentences.meaning import ROWS
@@ -33,7 +34,7 @@ _ARTICLES = frozenset({"a", "an", "the", "each", "every", "one"})
 _SAYS_WHAT = frozenset({"is", "are", "being", "denotes", "denote", "called", "with", "for"})
 _QUIET = words_of("en", "BETWEEN_PHRASES") | _ENDS | words_of("en", "QUIET")
 _CHANGING = frozenset().union(*(words_of("en", name) for name in (
-    "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DONE", "DO", "DENIES", "AGAIN", "NO_NOUN"))) - _QUIET
+    "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DENIES", "AGAIN", "NO_NOUN")), DONE, DO) - _QUIET
 _BEHIND = words_of("en", "BEHIND_A_CLAUSE")
 _MAY_NAME = words_of("en", "MAY_NAME_A_LAYER")
 _OF_THE_LAYER, _SUPPOSES = words_of("en", "OF_THE_LAYER"), words_of("en", "SUPPOSES")
@@ -217,7 +218,8 @@ def is_harmless(tokens: Sentence, computes: bool) -> bool:
         if any(t.formulas for t in tokens) and any(
                 end for n in range(len(tokens)) for end, _ in RUNS["layername"](tokens, n)):
             return False  # a layer and letters that no clause reads
-        return words.isdisjoint(_OF_THE_LAYER) and not any(any(more(part)) for part in parts_of(tokens))
+        return words.isdisjoint(_OF_THE_LAYER) and not any(
+            any(more(tokens, part, behind=False)) for part in parts_of(tokens))
     words_ = [t for t in tokens if t.kind != "sign"]
     if any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT) for t in tokens):  # what arrives
         return all(t.text in _ARRIVES or _is_quiet(t) for t in words_)

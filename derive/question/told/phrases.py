@@ -22,6 +22,7 @@ from derive.question.given import given_module
 from derive.question.requests.request import besides
 from derive.question.requests.slots import refuse_requests
 from derive.question.sentences.actions import ACTIONS
+from derive.question.sentences.acts import DO, DONE
 from derive.question.sentences.atoms import ATOMS, number_of
 from derive.question.sentences.grammar import Parse, TooLong, words_of
 from derive.question.sentences.meaning import ROWS, meanings
@@ -36,9 +37,8 @@ from derive.statement import Source, Statement
 
 _BETWEEN, _TOWARDS = words_of("en", "BETWEEN_PHRASES"), words_of("en", "OPENS_A_PHRASE")
 _CHANGING = frozenset().union(*(words_of("en", name) for name in (
-    "UNSAFE", "ALTERED", "CHANGES", "MAKES_ANOTHER", "DONE", "DO", "OF_WINDOWS", "CONCEPTS", "DENIES", "AGAIN")))
+    "UNSAFE", "ALTERED", "CHANGES", "MAKES_ANOTHER", "OF_WINDOWS", "CONCEPTS", "DENIES", "AGAIN")), DONE, DO)
 _OPENS_AN_ASIDE = words_of("en", "OPENS_AN_ASIDE")
-_DONE = words_of("en", "DONE") | words_of("en", "DO")
 _DOES = re.compile(r"(?:ed|ing|ly|wise|ways)$")  # as words do that say what is done, and how
 _SINGULAR = {"inputs": "input", "parameters": "parameter", "constants": "constant"}
 _HARMLESS = frozenset({"skip", "besides", "given"})
@@ -158,7 +158,7 @@ class Phrases(Named):
     @staticmethod
     def is_aside(tokens: Sentence) -> bool:
         """The rows read all of it, and it says nothing of a layer."""
-        if tokens[0].text not in _OPENS_AN_ASIDE or any(t.text in _DONE for t in tokens):
+        if tokens[0].text not in _OPENS_AN_ASIDE or any(t.text in DO | DONE for t in tokens):
             return False
         try:
             return not asks(tokens) and all(one.kind in _HARMLESS for one in items(meanings(tokens)[0]))

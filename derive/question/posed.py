@@ -64,7 +64,7 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
                 geometry = [t for t in clause if t.start in windows and (t.kind != "word" or len(t.text) > _SMALL)]
                 said = next((t for t in more(tokens, clause, follows and not _leads(tokens, clause), known)
                              if t.start not in attributes and not _is_shown(tokens, t)
-                             and not (t.text == "taken" and geometry or _among(geometry, t, clause))), None)
+                             and not (t.text == "taken" and geometry or t in geometry and len(geometry) > 1)), None)
             if said is not None and not (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
@@ -76,12 +76,6 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
 def _of_windows(prose: Prose, module: Module) -> frozenset[int]:
     """The places of the words that say what the windows of a layer are."""
     return frozenset().union(*(_places(prose, family) for family in _WINDOWED)) if module.fields else frozenset()
-
-
-def _among(words: Collection[Token], word: Token, clause: Sequence[Token]) -> bool:
-    """It is one of these, and so is its neighbour."""
-    n = next(m for m, t in enumerate(clause) if t is word)
-    return word in words and any(t in words for t in (*clause[max(0, n - 1) : n], *clause[n + 1 : n + 2]))
 
 
 def _attributes(prose: Prose) -> frozenset[int]:

@@ -42,6 +42,9 @@ def intervals(node: ex.Reduce | ex.SetOf, outputs: tuple[ex.Expr, ...]) -> tuple
     for index, output in zip(indices, outputs, strict=True):
         term = _affine(index)
         bound = [v for v in ranges if v in term.coefficients]
+        if not bound and index == output:  # a channel, which windows do not leave
+            axes.append(Interval(1, 1, 0, 0))
+            continue
         if len(bound) != 1 or term.coefficients[bound[0]].denominator != 1 or bound[0] in used:
             raise UnsupportedError(
                 "a coordinate of the window is not an output coordinate plus a whole multiple of one variable with a "

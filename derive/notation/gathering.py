@@ -39,6 +39,8 @@ def gather(
     formulas = [f if isinstance(f, Formula) else Formula(f, 1, 0, True) for f in latexes]
     kept = [(f.source, tree) for f in formulas if not tr.has(tree := _tree(f), "ARROW")]  # an update says nothing
     seen, faced = Occurrences(), Occurrences()
+    kept = [(source, tree) for n, (source, tree) in enumerate(kept) if not names_value(
+        tree, (other for m, (_, other) in enumerate(kept) if m != n))]
     trees = [(source, tree) for source, tree in kept if not lists_letters(tree)]
     for _, tree in kept:
         faced.formula(tree)
@@ -70,6 +72,14 @@ def lists_letters(items: tr.Items) -> bool:
     """Letters alone, with scripts or without: $W, b$, $x_i$ or $x^1, \\dots, x^m$."""
     return bool(items) and all(tr.is_token(tr.base_of(i), "NAME", "COMMA", "DOTS") for i in items) and all(
         tr.is_token(b, "COMMA") or tr.is_token(a, "COMMA") for a, b in itertools.pairwise(items))
+
+
+def names_value(items: tr.Items, others: Iterable[tr.Items]) -> bool:
+    """q(i) or k^*(i) by itself, of a letter that no other formula has so: it says nothing of i."""
+    if not (len(items) == 2 and tr.is_token(tr.base_of(items[0]), "NAME") and tr.is_group(items[1], "LPAREN")):
+        return False
+    starred = any(tr.is_token(sup[0], "STAR") for sup in tr.scripted(items[0]).sups if sup)
+    return starred or not any(str(tr.base_of(items[0])) in tr.names_in(other) for other in others)
 
 
 class _Gathering(Ranks):

@@ -80,7 +80,9 @@ class Labels:
         """𝔼, Var; E of E[x] and P of P(x), where no E stands by itself; softmax, diag, vec; D_{KL}(p ‖ q); f(a)_i."""
         if o.name in LETTERS_TOO:
             return o.name not in self.heads | self.declared and all(
-                p.following is not None and not _indexed(p.following) for p in self.seen.all if p.name == o.name)
+                p.following is not None and not _indexed(p.following) and not (
+                    o.name == "P" and tr.has(p.following.items, "ODOT", "PLUS", "MINUS"))  # a matrix times a vector
+                for p in self.seen.all if p.name == o.name)
         defined = o.name in self.heads and not o.name.endswith("_bb")
         if o.following is not None and (o.name in ARRANGED or not defined and (
                 is_divided(o.following) or o.name.lower() == "softmax")):

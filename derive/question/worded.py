@@ -49,6 +49,7 @@ _SHOWN, _ENDS_CLAIM = _words("SHOWS"), _words("ENDS_A_CLAIM")
 _IF, _HARMLESS = _words("ONLY_IF"), _words("HOLDS_ANYWAY")
 _TOWARD, _NUMBERS = frozenset("of for to on at".split()), (None, None, "two", "three", "four", "five", "six")
 _CUTS = _TOWARD | frozenset("in by with using via through from as over into".split())
+_THAT_IS = frozenset({"i", "e", "namely", "that", "is"})
 _ORDINALS = {"first": 1, "second": 2, "third": 3}
 _RANKS = {"matri": 2, "vecto": 1, "bias": 1, "biase": 1, "offse": 1}
 _SOUGHT = tuple(f"request.{kind}" for kind in ("jacobian", "gradient", "vjp", "back", "message", "backward"))
@@ -221,6 +222,10 @@ class _Reader:
         at = next((n for n, t in enumerate(rest) if t.text in _HEADS or t.text == "those" and n + 1 < len(rest)
                    and rest[n + 1].text in _CUTS), None)
         if at is None:
+            further = [*itertools.dropwhile(lambda t: t.text in _THAT_IS, rest)]
+            if headed and len(further) < len(rest) and further and further[0].text in _TOWARD:
+                self._behind(further)  # «all gradients, i.e. for $W$ and $b$»
+                return headed
             derived = any(map(_derived, rest))
             words = [t for t in rest if _WORD.match(t.text)]
             texts = {t.text for t in words}

@@ -326,7 +326,9 @@ def ranks_said(prose: Prose) -> dict[str, int]:
     """name ↦ number of axes."""
     ranks: dict[str, int] = {}
     for mention in mentions(prose, bare_letters):
-        for text in (up_to(mention.after, "preposition.by", "preposition.with", "preposition.of"), mention.before):
+        verb = next((s for s in named(mention.before, "naming.is") if mention.before[s.stop :].strip()), None)
+        before = mention.before if verb is None else mention.before[verb.stop :]  # not «vectors are irrelevant for $s$»
+        for text in (up_to(mention.after, "preposition.by", "preposition.with", "preposition.of"), before):
             rank = max((_RANKS[span.concept] for span in named(text, *_RANKS)), default=None)
             if rank is not None:
                 for latex in mention.letters:

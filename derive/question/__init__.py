@@ -99,14 +99,18 @@ def _with_numbers(card: Card, statement: Statement) -> tuple[Module, tuple[str, 
     return numbers.with_numbers(module, (), stated, (s.words for s in said)), unanswered
 
 
+class BesidePosed(OpenError):
+    """Words are not understood beside formulas that pose the question: no other way is one to read them."""
+
+
 def _read(question: Question) -> Module:
     """The module by the first way that knows the question; its words, where no way does."""
     given = any(True for _ in question.statement.given())
     try:
         found = next(module for way in WAYS if (module := way(question)) is not None)
         _refuse_nouns(question, found)
-    except DeriveError:
-        if given or (told := _in_words(question)) is None:
+    except DeriveError as error:
+        if given or isinstance(error, BesidePosed) or (told := _in_words(question)) is None:
             raise
         _refuse_nouns(question, told)
         return told
@@ -237,7 +241,8 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas",
                 refuse_unasked(prose, module)
             refuse_unread_requests(prose, module, beside == "posed" or beside == "formulas" and not of_words)
     except CardError as error:
-        raise OpenError(*error.problems, found=module) from None
+        kind = BesidePosed if beside == "posed" else OpenError
+        raise kind(*error.problems, found=module) from None
 
 
 WAYS: tuple[Callable[[Question], Module | None], ...] = (layers_given, formulas_given, pooling_named, layer_written)

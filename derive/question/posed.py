@@ -1,10 +1,9 @@
 r"""Words beside formulas that say what a layer computes: they describe, name, motivate and warn.
 
 What they may not do is to say that more is done than the formulas do: “the output is then masked”, “replace it by …”,
-“treat $\mu$ as a constant”. A verb says that where it is the predicate of its clause, and not where it stands before a
-noun (“the masked entries”); behind the formulas a clause on what goes through the layer describes it or is open
-(:mod:`derive.question.described`). Operations that formulas may show, “added”, “squared”, are read with the lexicon
-(``parts/unaccounted.py``). Where what is asked stands in letters that the formulas compute, they *pose* the question.
+“treat $\mu$ as a constant” (:mod:`derive.question.sentences.acts`).  Operations that formulas may show, “added”,
+“squared”, are read with the lexicon (``parts/unaccounted.py``). Where what is asked stands in letters that the formulas
+compute, they *pose* the question.
 """
 
 from __future__ import annotations
@@ -59,18 +58,27 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
         follows = behind or points(tokens)
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
             said = _held(clause, module)
-            part = of_words and named(" ".join(t.text for t in clause), "part", "head.loss")  # read where parts are
-            if said is None and not part:
-                geometry = [t for t in clause if t.start in windows and (t.kind != "word" or len(t.text) > _SMALL)]
+            if said is None and not (of_words and _names_a_part(clause)):
                 said = next((t for t in more(tokens, clause, follows and not _leads(tokens, clause), known)
                              if t.start not in attributes and not _is_shown(tokens, t)
-                             and not (t.text == "taken" and geometry or t in geometry and len(geometry) > 1)), None)
+                             and not _is_of_windows(clause, t, windows)), None)
             if said is not None and not (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
                                         "computed, write it into the formulas; if not, leave it out", key="forward",
                                         line=prose.plain.line(said.start)))
         behind |= any(t.formulas and t.equates for t in tokens)
+
+
+def _names_a_part(clause: Sentence) -> bool:
+    """It is read where parts are."""
+    return bool(named(" ".join(t.text for t in clause), "part", "head.loss"))
+
+
+def _is_of_windows(clause: Sentence, word: Token, windows: frozenset[int]) -> bool:
+    """«the maximum over 2×2 windows is taken», «the windows are shifted by two pixels»: read where windows are."""
+    found = [t for t in clause if t.start in windows and (t.kind != "word" or len(t.text) > _SMALL)]
+    return bool(found) and word.text == "taken" or word in found and len(found) > 1
 
 
 def _of_windows(prose: Prose, module: Module) -> frozenset[int]:

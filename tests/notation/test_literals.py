@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.notation.formulas import Source
@@ -40,6 +40,7 @@ def test_anything_else_is_none(text: str) -> None:
     assert literal(skeleton(Source(text))) is None
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(-99, 99), min_size=2, max_size=2), min_size=2, max_size=4))
 def test_a_matrix_is_read_as_it_is_written(rows: list[list[int]]) -> None:
     cells = r" \\ ".join(" & ".join(map(str, row)) for row in rows)

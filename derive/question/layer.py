@@ -264,7 +264,8 @@ def nothing_lacks(state: State) -> State:
     refuse_objective(prose, known, layer.given)
     refuse_unaccounted(prose, state.values, state.mentions, known, described=state.posed)
     sizes = {s.name for s in layer.table.of_kind(Kind.SIZE)}
-    refuse_other_output(prose, {*layer.letters} | sizes, (s.name for s in layer.table.symbols))
+    indices = {axis for s in layer.table.symbols for axis in s.axes}
+    refuse_other_output(prose, {*layer.letters} | sizes | indices, (s.name for s in layer.table.symbols))
     refuse_other_labels(prose, layer.letters)
     return state
 

@@ -19,7 +19,7 @@ from derive.module import Module
 from derive.notation.rules.kinds import Said, equates
 from derive.notation.symbols import latex_of, name_of
 from derive.notation.tree import names_in
-from derive.question.sentences.acts import acts, is_told, points, predicate
+from derive.question.sentences.acts import acts, in_bracket, is_told, points, predicate
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, in_english, sentences
@@ -34,6 +34,8 @@ _GETS_THERE = _words("GETS_THERE")
 _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _words("REGARD"), _words("AS_WHAT")
 _TOLD = ("aside.habit", "aside.other")  # of habits, of other layers
 _WINDOWED = ("geometry", "zeros", "ties")  # families in which all is read of windows
+_CASES = frozenset("if for when at case".split())  # in front of «$x_1 = 1$»
+_LEADS = frozenset(": by as via through follows to".split())  # to what is shown
 _SMALL = 3  # letters of a word between others
 _DOES_SO = frozenset("can may must will holds should".split())
 _OCCURS = frozenset("used occurs appears enters".split())
@@ -104,7 +106,7 @@ def _leads(tokens: Sentence, clause: Sentence) -> bool:
 def _is_shown(tokens: Sentence, word: Token) -> bool:
     """«The units are standardised and then squashed: $$…$$»: what follows is how."""
     behind = pairwise(tokens)
-    return word.kind == "word" and any(a.text == ":" and a.start > word.start and b.equates and any(
+    return word.kind == "word" and any(a.text in _LEADS and a.start > word.start and b.equates and any(
         f.display for f in b.formulas) for a, b in behind)
 
 
@@ -132,7 +134,8 @@ def more(sentence: Sentence, clause: Sequence[Token], behind: bool,
     told = any(t.formulas and (t.equates or t.said is Said.GRADIENT) for t in clause)  # a formula says what is done
     for n, token in enumerate(clause):
         if gives_number(token, known):
-            said = not any(t.text == "if" for t in sentence)
+            at = next(m for m, t in enumerate(sentence) if t is token)
+            said = _CASES.isdisjoint(t.text for t in sentence[:at]) and not in_bracket(sentence, at)
         elif _lacks(clause, n):
             said = True
         else:

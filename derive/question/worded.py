@@ -233,7 +233,8 @@ class _Reader:
                 self._letters(rest)
             if self.listing and not words:
                 self._phrase(rest, "", False)
-            if derived or texts <= _KINDS or texts <= _SHOWN or ordered and texts <= _PLAIN | _LOSS | {"following"}:
+            plain = ordered and texts <= _PLAIN | _LOSS | {"following", "through"}
+            if derived or texts <= _KINDS or texts <= _SHOWN or plain:
                 return headed or not derived
             if ordered and self._stands_for(item, words) or self.writes and not ordered:
                 self._written(item, words)

@@ -30,6 +30,7 @@ from derive.question.letters.naming import (
 )
 from derive.question.letters.stacked import with_rows
 from derive.question.parts.around import placed_parts
+from derive.question.parts.between import parts_between
 from derive.question.parts.unwritten import continued_parts, refuse_linear, stated_parts
 from derive.question.requests.request import requested
 from derive.question.words.lexicon import named
@@ -117,6 +118,8 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
         new, letters = continued_parts(prose, found, defined, read_.table, doubts)
     if not new:
         new, letters = placed_parts(prose, found, defined, read_.table, doubts)
+    if not new and defined.tensors:
+        new, letters = parts_between(prose, found, defined, read_)
     if not new and not derived:
         refuse_linear(prose, defined)
     if new:

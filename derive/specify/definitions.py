@@ -15,6 +15,7 @@ from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
 from derive.records import dataclass
 from derive.specify.places import place
+from derive.specify.same import same
 
 _NO_VALUES = (ex.Partial, ex.Subdifferential, ex.Directional, ex.Star)
 
@@ -67,7 +68,7 @@ def definitions(nodes: tuple[tuple[Formula, ex.Node], ...], table: SymbolTable) 
             _sort(claim, formula, found, table)
     for other in found.again:
         first = found.tensors[other.entry.tensor]
-        if _spelt_out(first.value, found) is not _spelt_out(other.value, found):
+        if not same(_spelt_out(first.value, found), _spelt_out(other.value, found)):
             raise _two(other.entry.tensor, first.formula, other.formula)
     for name in found.values:
         del found.numbers[name]

@@ -216,7 +216,8 @@ class Asking:
         """Letters say of what derivatives are asked for, and no kind of message is asked for as such."""
         lettered = {*self.by_name} | {name for d in (*self.named, *self.of_loss) for name in _tensors(d.wrt)}
         beyond = any(whole and not lettered >= {*self._of_role(role)} > set() for role, whole in self.whole.items())
-        return bool(lettered) and not (self.everything or beyond)
+        free = {name for name, known in self.roles.items() if known.role != "constants"}
+        return bool(lettered) and not (self.everything and not free <= lettered or beyond)
 
     @property
     def lacking(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from derive.expr import Add, Expr, Mul, Pow, Reduce, walk
+from derive.expr import Add, Entry, Expr, Mul, Pow, Reduce, walk
 from derive.layers.lettering import free as free_letter
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
@@ -51,7 +51,7 @@ def placed_parts(prose: Prose, written: Sequence[Formula], defined: Definitions,
     source = _latex(table, taken[0]) if len(taken) == 1 else ""
     around = placed(prose, chain.parts, own, (output, source), source)
     stated = any(loss.formula in own for loss in chain.losses.values())
-    if around is None or stated or any(_computed(p, values) for p in chain.parts):
+    if around is None or stated or any(computed_by(p, values) for p in chain.parts):
         return [], []
     if any(p.loss for p in chain.parts) and chain.letter("target") is None:  # «minimise the quantile loss»
         return [], []
@@ -120,11 +120,11 @@ def _latex(table: SymbolTable, name: str) -> str:
     return symbol.latex if symbol else name
 
 
-def _computed(part: Part, values: Sequence[Expr]) -> bool:
+def computed_by(part: Part, values: Sequence[Expr]) -> bool:
     """Whether a formula may be that of the part: a linear one weighs in a sum, a squared error squares a difference."""
     if part.name in ("squared_error", "mean_squared_error"):
         return any(isinstance(n, Pow) and isinstance(n.base, Add) for value in values for n in walk(value))
     if part.name != "linear":
         return shown(part.name, values) or part.loss and not can_show(part.name)
     sums = (n.body for value in values for n in walk(value) if isinstance(n, Reduce))
-    return any(isinstance(body, Mul) and len(entries_of(body)) > 1 for body in sums)
+    return any(isinstance(body, Mul) and sum(isinstance(f, Entry) for f in body.factors) > 1 for body in sums)

@@ -22,7 +22,7 @@ from derive.question.letters.naming import Mention, bare_letters, lettered, lett
 from derive.question.parts.recognised import LOSSES
 from derive.question.parts.shown import SHOWN, Formulas
 from derive.question.requests.request import discussed, requested
-from derive.question.sentences.acts import is_background
+from derive.question.sentences.acts import in_brackets, is_background
 from derive.question.words.lexicon import Span, begins, ends, is_near, named, only
 from derive.question.words.prose import BREAK, GAP, Prose
 
@@ -108,7 +108,8 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
             continue
         if name == "negative_log_likelihood" and _stands_behind(prose, stop):
             continue  # of any distribution
-        if not discussed(prose.text, start) and not (described and is_background(prose, start)) and (
+        told = is_background(prose, start) if described else in_brackets(prose, start)
+        if not (told or discussed(prose.text, start)) and (
                 name == "cases" or own or _goes_on(prose, start, stop, described and name not in _ADDED)):
             quoted = prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "

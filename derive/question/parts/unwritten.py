@@ -62,7 +62,7 @@ def refuse_unaccounted_words(
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
     understood = [*chain.understood, *chain.layers_counted()]
     known, loose = ([place for place in places if not any(a <= place[0] < b for a, b in understood)] for places in (
-        (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)), loose_words(chain, parts)))
+        (*changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)), loose_words(chain, parts)))
     for start, stop in (*several, *known, *cut_numbers(chain), *doubtful(chain), *loose):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             if (start, stop) in loose and chain.prose.sentence(start) not in map(chain.prose.sentence, dict(parts)):
@@ -82,7 +82,7 @@ def refuse_unaccounted_words(
                                     line=gap.formula.line))
 
 
-def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
+def changing(chain: Chain) -> Iterator[tuple[int, int]]:
     """Words that change what the parts compute; parts that are named and of which none is the layer."""
     here = {chain.prose.sentence(p.start) for p in chain.parts}
     for start, stop in sorted(here):

@@ -133,8 +133,14 @@ def is_told(sentence: Sequence[Token], clause: Sequence[Token], n: int) -> bool:
     aim = last == "to" and not _MUST & {t.text for t in before[-2:-1]}
     told = not (_WHY | _OTHERS).isdisjoint(t.text for t in before) or not _OTHERS.isdisjoint(t.text for t in clause)
     case = sentence[0].text == "if" and any(t.formulas for t in before)
-    bracket = sum((t.text == "(") - (t.text == ")") for t in before) > 0
-    return past or aim or told or case or bracket or not _MAY.isdisjoint(own) or any(map(_names, clause))
+    point = clause[n].text in _IGNORES and not _POINTLIKE.isdisjoint(t.text for t in clause)  # «ignore the kinks»
+    adds = clause[n].text in _ADDS and not _OF_DERIVATIVES.isdisjoint(t.text for t in clause)  # «terms add up»
+    return past or aim or told or case or point or adds or in_bracket(sentence, at) or not _MAY.isdisjoint(own) or any(
+        map(_names, clause))
+
+
+def in_bracket(sentence: Sequence[Token], at: int) -> bool:
+    return sum((t.text == "(") - (t.text == ")") for t in sentence[:at]) > 0
 
 
 def is_background(prose: Prose, place: int) -> bool:
@@ -146,6 +152,12 @@ def is_background(prose: Prose, place: int) -> bool:
         return False
     first = next((t.start for s in told for t in s if t.equates), 0)
     return first > here[-1].start and not points(here) or is_told(here, here, n)
+
+
+def in_brackets(prose: Prose, place: int) -> bool:
+    """The word there stands in brackets."""
+    here = next((s for s in sentences(prose) if s[0].start <= place <= s[-1].start + len(s[-1].text)), ())
+    return in_bracket(here, sum(t.start <= place for t in here))
 
 
 def points(tokens: Sentence) -> bool:
@@ -162,5 +174,7 @@ def _names(token: Token) -> bool:
 
 
 _WAS, _WE, _WHY, _MAY = _words("WAS"), _words("WE"), _words("OPENS_A_REASON"), _words("MAY")
+_IGNORES, _POINTLIKE = frozenset({"ignore", "ignored", "neglect", "neglected"}), _words("POINTS_OF_A_LAYER")
+_ADDS = frozenset().union(*(does(v) | done(v) | doing(v) for v in ("add", "sum", "combine", "collect")))
 _POINTS = _words("POINTS_TO_FORMULAS")
 _MUST, _OTHERS, _ADDITIVE = _words("HAS_TO"), _words("OTHERS"), _words("ADDITIVE")

@@ -106,7 +106,8 @@ def words_of(language: str, name: str) -> frozenset[str]:
     return frozenset(word for row in grammar(language)[name] for piece in row.pieces for word in piece.choices)
 
 
-_OF_DATA = frozenset({"STORY", "TELLS_ON", "SAMPLES", "CALLED_TARGETS", "CLASSES_"})
+_OF_DATA = frozenset("""STORY TELLS_ON SAMPLES CALLED_TARGETS CLASSES_ WAS WE MAY OTHERS OPENS_A_REASON HAS_TO
+    POINTS_OF_A_LAYER OF_DERIVATIVES""".split())
 
 
 @cache

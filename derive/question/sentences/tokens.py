@@ -99,12 +99,15 @@ def _sentences(prose: Prose) -> list[Sentence]:
     tokens = list(_tokens(prose))
     inside = _bracketed(tokens)
     for n, token in enumerate(tokens):
+        if _numbers(tokens, n, run):
+            continue
         ends = token.text in (".", "?", "!", ";") and token.kind == "sign" and not (
-            n and tokens[n - 1].text in _ABBREVIATED) and not (token.text == ";" and n in inside)
+            n and tokens[n - 1].text in _ABBREVIATED) and not (token.text == ";" and n in inside) and not (
+            n and _numbers(tokens, n - 1, run))
         if token.kind == "blank":
             ends = not (n and tokens[n - 1].formulas and _displayed(tokens[n - 1])) and not (
-                n + 1 < len(tokens) and _displayed(tokens[n + 1]))
-        elif not ends:
+                n + 1 < len(tokens) and _displayed(tokens[n + 1])) and not _leads_on(run)
+        elif not ends and not (token.text == "." and n and _numbers(tokens, n - 1, run)):
             token = Token("sign", ",", token.start) if token.text == ";" and n in inside else token
             if token.text != "," or (run and run[-1].text != ","):
                 run.append(token)
@@ -113,6 +116,18 @@ def _sentences(prose: Prose) -> list[Sentence]:
             found.append(tuple(run))
             run = []
     return [whole for each in (*found, tuple(run)) if (whole := _without_comma(each)) and not _numbers_item(whole)]
+
+
+def _numbers(tokens: Sequence[Token], n: int, run: Sequence[Token]) -> bool:
+    """«1.» of an item of what a lead-in asks for"""
+    ends = n + 1 < len(tokens) and tokens[n + 1].text == "."
+    first = n == 0 or tokens[n - 1].kind == "blank" or tokens[n - 1].text in (",", ";")
+    return tokens[n].kind == "number" and not tokens[n].formulas and first and (ends or bool(run) and asks(run))
+
+
+def _leads_on(run: Sequence[Token]) -> bool:
+    """«Derive:», «Write down», «give the messages to»: what is asked for stands in the list behind."""
+    return bool(run) and run[-1].text in _LEADS_ON and asks(run)
 
 
 def _numbers_item(run: Sentence) -> bool:
@@ -178,6 +193,8 @@ def _tokens(prose: Prose) -> Iterator[Token]:
                 yield Token("number", two, start + len(one) + 1)
         elif word.endswith("wise") and word.startswith(_EACH):
             yield Token("word", "elementwise", start)
+        elif word == "please":
+            continue
         elif word[0].isalpha():
             yield Token("word", _IZE.sub(r"is\1", word.removesuffix("'s")), start)
         else:
@@ -209,17 +226,24 @@ def in_english(text: str) -> bool:
 
 _ALWAYS = frozenset("derive differentiate".split())
 _ASKING = frozenset("compute calculate find determine give write express formulate obtain work evaluate provide "
-                    "establish present simplify deduce state show define".split())
+                    "establish present simplify deduce state show define backprop".split())
+_NEAR = 8  # characters
+_ROLES = frozenset("""forward backward parameter parameters input inputs weight weights bias biases the and also then
+    finally for of to in terms""".split())  # as headings of what is wanted
+_VERBS = frozenset("is are has have can flows arrives comes denotes known given".split())
+_LEADS_ON = frozenset(": down to for of by following".split())
 _SOON = 6
 _PASSES = frozenset("send pass hand return propagate".split())
 _SOUGHT = frozenset("message messages gradient gradients derivative derivatives jacobian jacobians".split())
 _BEFORE = frozenset("and then to first also please finally now next hence or it them therefore thus explicitly".split())
 
 
-def asks(tokens: Sentence) -> bool:
-    """An order to derive stands in it, or a question for what something is."""
+def asks(tokens: Sequence[Token]) -> bool:
+    """An order to derive stands in it, or a question for what something is, or nothing but what is wanted."""
     if any(t.text == "hint" for t in tokens[:2]):
         return False
+    if _is_wanted(tokens):
+        return True
     defines = any(t.kind == "formula" and t.equates for t in tokens)  # «define the norm of $u$ by $r = …$»
     for n, token in enumerate(tokens):
         behind = tokens[n + 1].text if n + 1 < len(tokens) else ""
@@ -234,10 +258,21 @@ def asks(tokens: Sentence) -> bool:
     return False
 
 
-def _writes(tokens: Sentence, n: int) -> bool:
+def _is_wanted(tokens: Sequence[Token]) -> bool:
+    """«Gradient w.r.t. the inputs $x$?», «Messages to $x$ and to $W$.»: no verb stands there."""
+    first = next((t for t in tokens if t.text not in ("the", "(", ")")), None)
+    if first is None or any(t.equates or t.text in _VERBS for t in tokens):
+        return False
+    plain = all(t.text in _SOUGHT | _ROLES for t in tokens if t.kind == "word")
+    return first.text in _SOUGHT and first.start - tokens[0].start < _NEAR and any(t.formulas for t in tokens) or (
+        plain and any(t.formulas and t.said is Said.DERIVATIVE for t in tokens))
+
+
+def _writes(tokens: Sequence[Token], n: int) -> bool:
     r"""«Write $g_i = \partial L/\partial y_i$» gives a letter and orders nothing."""
     behind = tokens[n + 1] if n + 1 < len(tokens) else None
-    given = behind is not None and bool(behind.formulas) and (behind.equates or behind.said is Said.GRADIENT)
+    given = behind is not None and bool(behind.formulas) and (behind.equates or behind.said is Said.GRADIENT or (
+        behind.said is not Said.DERIVATIVE and any(t.text == "for" for t in tokens[n + 2 : n + 3])))
     return tokens[n].text == "write" and given
 
 

@@ -85,11 +85,20 @@ class Ranks(Labels):
         return name not in self.subscripted and any(
             len(items) == 1 and tr.is_token(items[0], "NAME") and str(items[0]) == name for items in self.seen.bounds)
 
+    def is_unit_vector(self) -> bool:
+        """e_k is one where nothing else is said: no formula or word of it, nor an entry y_k on the left of it."""
+        if "e" in {*self.heads} | self.unwritten.keys() | self.faces.ranks.keys() or any(
+                o.name == "e" and o.derived and o.sub for o in self.seen.all):
+            return False
+        entries = (d for d in self.seen.definitions if d.head is not None and d.head.subs and not getattr(
+            d.head.base, "bold", 0))
+        return not any(tr.has_entries(d.right, "e") for d in entries)
+
     def shown(self, name: str, written: list[Runs]) -> None:
         """The axes that a letter's subscripts show, with the letters that usually stand there."""
-        unit = name in ("e", "e_q") and "e" not in self.heads and "e" not in self.unwritten and not any(
-            o.name == "e" and o.derived and o.sub for o in self.seen.all)
-        if unit or name in {*self.words} | self.set_names | self.indices | self.functions:
+        if name in ("e", "e_q") and self.is_unit_vector():
+            return
+        if name in {*self.words} | self.set_names | self.indices | self.functions:
             return
         self.tensors.add(name)
         style = self.above.get(name) or self.above.get(name.split("_")[0], "")

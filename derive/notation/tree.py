@@ -281,6 +281,12 @@ def label_of(item: Item | None) -> str | None:
     return None
 
 
+def has_entries(items: Items, letter: str) -> bool:
+    """x_k stands there, for the letter x."""
+    return any(isinstance(item, Scripted) and item.subs and str(item.base) == letter
+               for top in items for item in inside(top))
+
+
 def names_in(items: Items) -> Iterator[str]:
     """All letters of the items, in order."""
     for top in items:

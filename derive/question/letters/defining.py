@@ -90,7 +90,7 @@ def _found(clause: re.Pattern[str], order: str, kinds: str) -> Iterator[re.Match
             stop = found.end(len(order))
             behind = kinds[stop : stop + 1].replace("w", "")  # «by a softmax over the classes»
         whole = clause.search(kinds[:stop], at)
-        changed = kinds[found.start() - 1 : found.start()] == "x" or behind in ("x", "w", "B", "O", "A")
+        changed = kinds[: found.start()].rstrip("waO").endswith("x") or behind in ("x", "w", "B", "O", "A")
         if whole is not None and not changed:
             yield whole
         at = max(stop, found.start() + 1)

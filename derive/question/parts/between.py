@@ -8,6 +8,7 @@ only those count that act, change a layer or give numbers: with one of them noth
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from derive.expr import Entry, walk
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import Kind, SymbolTable, name_of, split_label
-from derive.notation.tree import Scripted, inside, names_in
+from derive.notation.tree import Items, Scripted, inside, names_in
 from derive.question.emitted.asked import derivative_parts
 from derive.question.letters.naming import Mention, bare_letters
 from derive.question.parts.around import computed_by
@@ -28,6 +29,7 @@ from derive.question.parts.unwritten import changing
 from derive.question.sentences.acts import acts, is_told
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.tokens import Sentence, asks, sentences
+from derive.question.told.clauses import CHANGING
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 from derive.question.words.reading import Read
@@ -52,7 +54,7 @@ def parts_between(prose: Prose, written: Sequence[Formula], defined: Definitions
     told = [s for s in told if s[-1].start >= parts[0].start]
     entries = {n.tensor: len(n.indices) for v in values for n in walk(v) if isinstance(n, Entry)}
     ends = _ends(chain, parts, told, entries, defined, read)
-    if ends is None or _says_more(chain, parts, told):
+    if ends is None or _says_more(chain, parts, told, ends):
         return [], []
     source, output = ends
     rank = entries[output]
@@ -61,7 +63,8 @@ def parts_between(prose: Prose, written: Sequence[Formula], defined: Definitions
     last = parts[-1]
     chain.parts = [*parts[:-1], replace(last, letters={**last.letters, "output": _latex(read.table, output)})]
     chain.continued = True
-    found = network(chain, written, [], several=rank > 0, source=_latex(read.table, source), rank=rank)
+    taken = {s.latex for s in read.table.symbols} - {_latex(read.table, output)}
+    found = network(chain, written, [], several=rank > 0, source=_latex(read.table, source), rank=rank, taken=taken)
     return found.formulas, found.mentions
 
 
@@ -82,9 +85,14 @@ def _ends(chain: Chain, parts: Sequence[Part], told: Sequence[Sentence], entries
     asked = {*itertools.chain(*(_wanted(s) for s in sentences(chain.prose) if asks(s)))}
     given, taken = asked - {*entries} - known, (here & {*entries}) - known - targets
     taken = taken & {*_results(chain, parts[-1], told)} or taken
+    if not all(t.said in _NAMED or t.equates for s in told for t in s if t.kind == "formula" and any(
+            s[0].start <= p.start <= s[-1].start for p in parts)):
+        return None  # $z_i + 1$
     if len(given) != 1 or len(taken) != 1 or here - given - known - targets - {*entries}:
         return None
-    return given.pop(), taken.pop()
+    source, output = given.pop(), taken.pop()
+    places = {name: t.start for s in reversed(told) for t in reversed(s) for name in _names((t,))}  # the first
+    return (source, output) if max(places.get(source, 0), parts[-1].start) < places[output] else None
 
 
 def _results(chain: Chain, last: Part, told: Sequence[Sentence]) -> Iterator[str]:
@@ -98,6 +106,7 @@ def _results(chain: Chain, last: Part, told: Sequence[Sentence]) -> Iterator[str
 
 
 _NEAR = 3  # words
+_NAMED = (Said.LETTERS, Said.DECLARATION, Said.RANGE, Said.NAMES)
 _RESULT = frozenset("""result output outputs gives give giving yields yield yielding produces producing call called
     into""".split())
 
@@ -113,9 +122,13 @@ def _indices(prose: Prose) -> Iterator[str]:
     for formula in prose.formulas:
         if kind_of(formula) is Said.RANGE:
             yield from itertools.islice(names_in(formula.tree or ()), 1)
-        for item in (below for top in formula.tree or () for below in inside(top)):
-            if isinstance(item, Scripted):
-                yield from (name for sub in item.subs for name in names_in(sub))
+        yield from (name for sub in _subscripts(formula) for name in names_in(sub))
+
+
+def _subscripts(formula: Formula) -> Iterator[Items]:
+    for item in (below for top in formula.tree or () for below in inside(top)):
+        if isinstance(item, Scripted):
+            yield from item.subs
 
 
 def _wanted(sentence: Sentence) -> Iterator[str]:
@@ -130,8 +143,11 @@ def _base(name: str) -> str:
     return split_label(name)[0] if name[-1:].isdigit() else name
 
 
-def _says_more(chain: Chain, parts: Sequence[Part], told: Sequence[Sentence]) -> bool:
-    """A word acts, changes a layer, or a number stands there that is no part's."""
+def _says_more(chain: Chain, parts: Sequence[Part], told: Sequence[Sentence], ends: Collection[str]) -> bool:
+    """A word acts, changes a layer, or a number stands there that is no part's.
+
+    From what goes in to what comes out each word counts that may change a layer.
+    """
     read = (*((p.start, p.end) for p in parts), *chain.understood)
     places = {at for a, b in read for at in range(a, b)}
     goes = {at for s in named(chain.prose.text, "join", "goes") for at in range(s.start, s.stop)}
@@ -140,18 +156,44 @@ def _says_more(chain: Chain, parts: Sequence[Part], told: Sequence[Sentence]) ->
     doubts = (*changing(chain), *cut_numbers(chain), *doubtful(chain))
     if any(start <= at <= stop for at, _ in doubts):
         return True
-    for sentence in told:
-        for n, token in enumerate(sentence):
-            if token.start in places | goes or token.formulas:
-                continue
-            if number_of(token) is not None or acts(sentence, n) and token.text not in _LEADS and not is_told(
-                    sentence, sentence, n):
-                return True
-    return False
+    return any(_counts(sentence, n, parts, places | goes, _region(sentence, parts, ends))
+               for sentence in told for n, _ in enumerate(sentence))
 
 
+def _counts(sentence: Sentence, n: int, parts: Sequence[Part], known: Collection[int], region: range) -> bool:
+    token = sentence[n]
+    if token.formulas:
+        return any(_SHIFTED.search(f.latex) for f in token.formulas) and not token.equates
+    if token.start in known:
+        first = any(p.start == token.start for p in parts) and n > 0
+        return first and sentence[n - 1].kind == "word" and not (
+            sentence[n - 1].text in _BEFORE_A_PART or sentence[n - 1].start in known) or first and [
+                t.text for t in sentence[max(0, n - 2) : n]] == ["of", "the"]
+    if token.text in _LEADS:
+        return False
+    if number_of(token) is not None or acts(sentence, n) and not is_told(sentence, sentence, n):
+        return True
+    other = named(token.text, *_OTHER) and not (token.text in ("weight", "bias") and parts[0].name == "linear")
+    return token.start in region and bool(token.text in CHANGING or other)
+
+
+def _region(sentence: Sentence, parts: Sequence[Part], ends: Collection[str]) -> range:
+    """From the phrase of what goes in, or of the first part, to what comes out."""
+    own = [n for n, t in enumerate(sentence) if {*_names((t,))} & {*ends} or any(
+        p.start <= t.start < p.end for p in parts)]
+    if not own:
+        return range(0)
+    signs = [n for n, t in enumerate(sentence[: own[0]]) if t.kind == "sign"]
+    return range(sentence[max(signs, default=-1) + 1].start, sentence[own[-1]].start + 1)
+
+
+_SHIFTED = re.compile(r"_\s*\{[^{}]*[-+][^{}]*\}")  # z_{i-1}
+_OTHER = ("operation", "twist", "statistic", "change", "factor", "bias")  # than to lead from one letter to the other
+_BEFORE_A_PART = frozenset("""a an the through by of to with and then into elementwise single ordinary usual standard
+    plain simple common one""".split())
 _LEADS = frozenset("""passes pass passed follow follows followed feeds feed fed turns turned squashes squashed
-    transforms transformed converts converted one""".split())  # from one letter to the other
+    transforms transformed converts converted one first next of from gives give giving maps map mapped applied sent
+    against result results output outputs negative""".split())  # from one letter to the other
 
 
 def _latex(table: SymbolTable, name: str) -> str:

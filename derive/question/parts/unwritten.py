@@ -30,6 +30,8 @@ from derive.specify.definitions import Definition, Definitions
 _TO_WRITE = "is not understood beside layers that only words name; write the forward formula of the network with it"
 _WORD = re.compile(r"[^\W_]+|∎|¶|[,:()→+]")
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta|\\mathrm\s*\{?\s*d|\\Delta")
+_SHIFTED = re.compile(r"_\s*\{[^{}]*\w\s*[-+][^{}]*\}")  # z_{i-1}
+_IN_STEPS = frozenset("rnn lstm gru".split())
 _VALUE = re.compile(r"\s*\\?[A-Za-z]+\s*=\s*[\d.]+\s*")
 _COMMAND = re.compile(
     r"\\(?:begin|end|text|operatorname|mathrm)\s*\{[^{}]*\}|\\(?:mathbf|boldsymbol|bm|[dt]?frac|sum|log|max|tanh|ln|exp)(?![a-z])")
@@ -170,6 +172,8 @@ def _problem(chain: Chain, gap: Gap, written: tuple[str, str], sizes: Sequence[s
     if "=" in latex:
         runs = chain.batch is not None and _RUNS.fullmatch(latex)
         return None if runs or computes_nothing(formula) else f"`{latex}`: what does it compute?"
+    if _SHIFTED.search(latex) and not {p.name for p in chain.parts} & _IN_STEPS:
+        return f"`{latex}` is shifted, and the layers that words name are not"
     bare = bare_letters(formula)
     beside = any(a <= gap.start < b for a, b in (chain.prose.sentence(p.start) for p in chain.parts))
     if not bare and beside and not read:

@@ -33,7 +33,7 @@ _WHERE = frozenset({"in", "inside", "within", "during", "at", "here", "because",
 _ARTICLES = frozenset({"a", "an", "the", "each", "every", "one"})
 _SAYS_WHAT = frozenset({"is", "are", "being", "denotes", "denote", "called", "with", "for"})
 _QUIET = words_of("en", "BETWEEN_PHRASES") | _ENDS | words_of("en", "QUIET")
-_CHANGING = frozenset().union(*(words_of("en", name) for name in (
+CHANGING = frozenset().union(*(words_of("en", name) for name in (
     "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DENIES", "AGAIN", "NO_NOUN")), DONE, DO) - _QUIET
 _BEHIND = words_of("en", "BEHIND_A_CLAUSE")
 _MAY_NAME = words_of("en", "MAY_NAME_A_LAYER")
@@ -195,7 +195,7 @@ def _refuse_loud(loose: Sequence[Token], behind: bool) -> None:
 
 def _says_for_what(loose: Sequence[Token]) -> bool:
     words = {t.text for t in loose[1:]}
-    return loose[0].text == "to" or loose[0].text == "for" and words.isdisjoint(_CHANGING | _OF_THE_LAYER) and not any(
+    return loose[0].text == "to" or loose[0].text == "for" and words.isdisjoint(CHANGING | _OF_THE_LAYER) and not any(
         t.formulas or number_of(t) for t in loose)
 
 
@@ -205,7 +205,7 @@ def _is_quiet(token: Token) -> bool:
     if token.kind == "word" and token.text in _QUIET:
         return True
     return token.kind == "word" and number_of(token) is None and not (
-        token.text in _CHANGING or _DOES.search(token.text) or any(
+        token.text in CHANGING or _DOES.search(token.text) or any(
             spans(token.text, family) for family in (*COMPUTING, "change", "factor")))
 
 

@@ -6,10 +6,14 @@ asked: a part of a cold start.
 
 from __future__ import annotations
 
+import re
+
 from derive.card import Card
 from derive.errors import DeriveError, OpenError, Problem
 from derive.module import Module
+from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
+from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 
 
@@ -57,12 +61,22 @@ def plain(card: Card, prose: Prose) -> Module | None:
         return None
 
 
+_SHIFTED = re.compile(r"\s*\\?[A-Za-z]+\s*_\s*\{[^{}]*\w\s*[-+][^{}]*\}\s*")
+
+
+def is_shifted(formula: Formula) -> bool:
+    """z_{i-1} by itself, which a clause would take for z."""
+    return _SHIFTED.fullmatch(formula.latex) is not None
+
+
 def clauses_written(card: Card, prose: Prose) -> tuple[Card, tuple[str, ...]] | None:
     """The card with formulas for the clauses that name layers between its own, and how these were read; None else."""
     from derive.question.sentences.tokens import in_english
     from derive.question.told.named import with_formulas
     from derive.question.told.values import Unread
 
+    if any(map(is_shifted, prose.formulas)) and not named(prose.text, "part.rnn", "part.gru", "part.lstm"):
+        return None
     try:
         return with_formulas(card, prose) if in_english(prose.text) else None
     except (Unread, DeriveError):

@@ -14,7 +14,7 @@ CARDS = {
     "sigmoid": (r"A rectangular array of scores $u_{ab}$ goes through a logistic sigmoid, which produces the chances $q_{ab}$ of rain. "
                 r"We pay $$J = -\sum_{a}\sum_{b} \bigl(r_{ab} \ln q_{ab} + (1 - r_{ab}) \ln(1 - q_{ab})\bigr).$$ "
                 r"Find $\partial J/\partial u_{ab}$.", "J"),
-    "dense": (r"The speed of $m$ tram lines is predicted from $n$ observations $\mathbf v$ by a fully connected layer with weight matrix "
+    "dense": (r"The speed of $m$ tram lines is predicted from $n$ sensors $\mathbf v$ by a fully connected layer with weight matrix "
               r"$\mathbf A \in \mathbb{R}^{m\times n}$ and bias $\mathbf c$, followed by a tanh; call the result $\mathbf g$. The measured "
               r"speed is $\mathbf s$, and $$E = \sum_{k=1}^m (g_k - s_k)^4.$$ Derive the gradients of $E$ with respect to $\mathbf A$, "
               r"$\mathbf c$ and $\mathbf v$.", "E"),

@@ -63,6 +63,8 @@ def parts_between(prose: Prose, written: Sequence[Formula], defined: Definitions
     last = parts[-1]
     chain.parts = [*parts[:-1], replace(last, letters={**last.letters, "output": _latex(read.table, output)})]
     chain.continued = True
+    if chain.batch is not None:  # of which letters are not vectors
+        return [], []
     taken = {s.latex for s in read.table.symbols} - {_latex(read.table, output)}
     found = network(chain, written, [], several=rank > 0, source=_latex(read.table, source), rank=rank, taken=taken)
     return found.formulas, found.mentions

@@ -237,6 +237,8 @@ def _refuse_other_derivatives(nodes: Iterable[tuple[Formula, Node]], asked: Iter
     letters = {d.entry.tensor for d in layer.used} | {f.name for f in layer.functions}
     for formula, derivative in asked:
         of = derivative.of
+        if kind_of(formula) is Said.GRADIENT and not isinstance(of, Entry):
+            continue  # d/da log σ(a) = …, of a hint
         if not (isinstance(of, Entry) or isinstance(of, Fn) and of.name in letters or of in values):
             raise CardError(Problem(f"`{formula.latex.strip()}`: the derivative of something else than a letter; write "
                                     "it as a formula of its own, as in `E = …`", line=formula.line, key="derive"))

@@ -34,7 +34,8 @@ _GETS_THERE = _words("GETS_THERE")
 _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _words("REGARD"), _words("AS_WHAT")
 _TOLD = ("aside.habit", "aside.other")  # of habits, of other layers
 _WINDOWED = ("geometry", "zeros", "ties")  # families in which all is read of windows
-_CASES = frozenset("if for when at case".split())  # in front of «$x_1 = 1$»
+# in front of «$x_1 = 1$»
+_CASES = frozenset("if for when at case point start starts starting initial initialised initially".split())
 _LEADS = frozenset(": by as via through follows to".split())  # to what is shown
 _SMALL = 3  # letters of a word between others
 _DOES_SO = frozenset("can may must will holds should".split())

@@ -75,7 +75,7 @@ def acts(clause: Sequence[Token], n: int) -> bool:
     if text in _ALONE:
         return follows != "up" and len(clause) > _SHORT  # not «gradients add up», «extra thought:»
     if text in _GOES_ON:
-        return before != "as" and follows != "forward"
+        return before != "as" and follows not in ("forward", "from", "the")  # not «they follow the same pattern»
     if text in DONE:
         if before in _BE or before in ("a", "an") or follows in _ENDS | {""}:
             return True
@@ -132,7 +132,8 @@ def is_told(sentence: Sequence[Token], clause: Sequence[Token], n: int) -> bool:
     past = clause[n].text in DONE and (not (_WAS | _ADDITIVE).isdisjoint(own) or last in _WE)
     aim = last == "to" and not _MUST & {t.text for t in before[-2:-1]}
     told = not (_WHY | _OTHERS).isdisjoint(t.text for t in before) or not _OTHERS.isdisjoint(t.text for t in clause)
-    case = sentence[0].text == "if" and any(t.formulas for t in before)
+    case = sentence[0].text == "if" and any(t.formulas for t in before) or "when" in own or any(
+        t.formulas and t.said is Said.DERIVATIVE for t in clause)  # «when $v$ is frozen», «chain it with ∂p/∂z»
     point = clause[n].text in _IGNORES and not _POINTLIKE.isdisjoint(t.text for t in clause)  # «ignore the kinks»
     adds = clause[n].text in _ADDS and not _OF_DERIVATIVES.isdisjoint(t.text for t in clause)  # «terms add up»
     return past or aim or told or case or point or adds or in_bracket(sentence, at) or not _MAY.isdisjoint(own) or any(

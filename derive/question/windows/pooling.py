@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -159,7 +160,8 @@ def _by_formula(pooled: Pooled) -> Module:
     form = forward.form
     wanted = pooled.wanted(form, forward.table)
     refuse_other_pooling(pooled.card, pooled.words)
-    reader = Reader(pooled.card, pooled.words, form.rank, forward.line, pooled.unread)
+    channels = len([*itertools.takewhile(lambda a: (a.size, a.stride, a.start) == (1, 1, 0), form.axes or ())])
+    reader = Reader(pooled.card, pooled.words, form.rank, forward.line, pooled.unread, channels=channels % form.rank)
     tie_rule = tie_rule_of(reader)
     source = forward.table.named(form.source)
     declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))

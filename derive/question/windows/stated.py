@@ -25,6 +25,9 @@ class Stated:
     line: int | None
 
 
+_NEUTRAL = {"kernel_size": 1, "stride": 1, "dilation": 1, "padding": 0}  # on an axis of channels
+
+
 @dataclass
 class Reader:
     """Reads one quantity after the other for ``rank`` axes, and gathers the problems and the readings."""
@@ -34,6 +37,7 @@ class Reader:
     rank: int
     line: int | None = None  # of the formula
     unread: tuple[Problem, ...] = ()  # formulas that could not be read: what is missing may stand there
+    channels: int = 0  # how many axes, the first ones, windows do not move on
     problems: list[Problem] = field(default_factory=list)
     readings: list[str] = field(default_factory=list)
 
@@ -51,14 +55,15 @@ class Reader:
         if not all(re.fullmatch(r"-?\d{1,6}", str(v)) and not isinstance(v, bool) for v in items) or not items:
             self.refuse(f"`{what}: {str(value)[:40]}` is not a number of at most six digits, `[3, 3]` or `3x3`", line)
             return None
-        sizes = self._per_axis(tuple(int(v) for v in items), f"`{what}: {value}`", line)
+        sizes = self._per_axis(what, tuple(int(v) for v in items), f"`{what}: {value}`", line)
         return None if sizes is None else Stated(sizes, f"line {line}: `{what}: {value}`", line)
 
     def said(self, what: str, found: tuple[Found, ...]) -> Stated | None:
         """What the words say; two different values are a problem that quotes both."""
         stated: list[tuple[Sizes, Found]] = []
         for item in found:
-            value = self._per_axis(item.value, f"“{item.quote}”", item.line) if isinstance(item.value, tuple) else None
+            value = (self._per_axis(what, item.value, f"“{item.quote}”", item.line)
+                     if isinstance(item.value, tuple) else None)
             if value is not None and all(value != other for other, _ in stated):
                 stated.append((value, item))
         if len(stated) > 1:
@@ -74,7 +79,10 @@ class Reader:
         """The front matter's value, else that of the words."""
         return self.key(what) if what in self.card.front_matter else self.said(what, self.words.about(what))
 
-    def _per_axis(self, value: Sizes, quoted: str, line: int | None) -> Sizes | None:
+    def _per_axis(self, what: str, value: Sizes, quoted: str, line: int | None) -> Sizes | None:
+        own = self.rank - (self.channels if what in _NEUTRAL else 0)
+        if own < self.rank and len(value) in (1, own):
+            return (_NEUTRAL[what],) * self.channels + (value * own if len(value) == 1 else value)
         if len(value) not in (1, self.rank):
             axes = "one axis" if self.rank == 1 else f"{self.rank} axes"
             self.refuse(f"{quoted} has {len(value)} numbers, and the layer has {axes}; write one for each", line)

@@ -331,6 +331,8 @@ def request_read(state: State) -> State:
     asking.unread(failures)
     asking.second(prose)
     wanted = asking.found()
+    if asking.trivial and not wanted.kinds:
+        raise CardError(f"{asking.trivial[0]}; name the input or parameter by which to differentiate")
     if not wanted.kinds:
         message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
         written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)

@@ -60,6 +60,7 @@ class Asking:
         self.given = False  # a gradient is that of L, of which nothing more is known
         self.arrives = False  # ∂L/∂y stands on the card
         self.unanswered: list[str] = []
+        self.trivial: list[str] = []  # ∂x_i/∂x_j
         self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
         self.lettered: dict[str, dict[str, None]] = {}  # by what is said, the letters that it asks for
         self.places: dict[str | Partial, int] = {}  # where kinds, letters and derivatives are asked for
@@ -89,8 +90,8 @@ class Asking:
             message = f"the question speaks of {spoken(Partial(of, wrt))}, and the layer has no `{of.tensor}`"
             raise CardError(Problem(message, line=formula.line))
         if of.tensor == wrt.tensor:
-            self.unanswered.append(f"not answered: {spoken(Partial(of, wrt))} is 1 where the indices agree, and 0 "
-                                   "elsewhere, whatever the layer computes")
+            self.trivial.append(f"{spoken(Partial(of, wrt))} is 1 where the indices agree, and 0 elsewhere, "
+                                "whatever the layer computes")
             return
         if loss:
             self.losses[of.tensor] = None
@@ -239,7 +240,8 @@ class Asking:
         named = tuple(dict.fromkeys((*self.named, *self._besides()))) if narrow else ()
         spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
         spoken += [f"asked for the derivative by {', '.join(names)} ({said})" for said, names in self.lettered.items()]
-        said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered))
+        trivial = (f"not answered: {told}" for told in self.trivial)
+        said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered, *trivial))
         kinds, named = sorted(self.kinds, key=self._place), tuple(sorted(named, key=self._place))
         places = (*map(self._place, kinds), *map(self._place, named))
         return Wanted(tuple(kinds), named, tuple(said), loss, places)

@@ -335,7 +335,8 @@ def ranks_said(prose: Prose) -> dict[str, int]:
                     ranks.setdefault(name_of(latex), rank)
                 break
         words = f"{mention.before} {mention.after}"
-        if {*map(name_of, mention.letters)} == {"e"} and words.strip() and not named(words, "rank.unit"):
+        entries = {*map(name_of, mention.letters)} == {"e"} and "_" in mention.formula.latex
+        if entries and words.strip() and not named(words, "rank.unit"):
             ranks.setdefault("e", 1)  # a distribution $e_i$ is no unit vector
         if named(f"{mention.before} {mention.after}", *_SINGLE) and _NUMBERED.fullmatch(mention.formula.latex):
             ranks |= dict.fromkeys(map(name_of, mention.letters), 0)

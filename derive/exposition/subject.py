@@ -19,7 +19,7 @@ from derive.module import Module
 from derive.records import dataclass
 
 LOSS = "loss"
-_FORMULA = re.compile(r"\$\$?([^$]+)\$")
+_FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 _FONTS = {rf"\{font}" for font in ("mathbf", "boldsymbol", "bm", "mathrm", "mathcal", "text", "vec", "hat")}
 

@@ -6,14 +6,16 @@ import pytest
 
 from derive.card import Card
 from derive.errors import CardError
+from derive.module import Module
 from derive.question import module_of
 
 FIRST = r"$$y_k = \mathbf{u}^\top \mathbf{A}_k \mathbf{v} + b_k, \qquad k = 1, \dots, m$$"
 ASKED = r"Given $\partial L/\partial y_k$, derive $\partial L/\partial A_{kij}$."
 
 
-def read(first: str, second: str) -> None:
-    module_of(Card.parse(f"---\nid: q\n---\n\n# Question\nLet {first} In other words, {second} {ASKED}\n"))
+def read(first: str, second: str = "") -> Module:
+    said = f"In other words, {second} " if second else ""
+    return module_of(Card.parse(f"---\nid: q\n---\n\n# Question\nLet {first} {said}{ASKED}\n"))
 
 
 @pytest.mark.parametrize("second", [
@@ -21,7 +23,7 @@ def read(first: str, second: str) -> None:
     r"$y_k = \sum_{p=1}^n \sum_{q=1}^l u_p A_{kpq} v_q + b_k$.",
 ])
 def test_sums_of_products_are_the_same_in_any_order(second: str) -> None:
-    read(FIRST, second)
+    assert read(FIRST, second).equations == read(FIRST).equations
 
 
 @pytest.mark.parametrize("second", [

@@ -99,15 +99,12 @@ def _sentences(prose: Prose) -> list[Sentence]:
     tokens = list(_tokens(prose))
     inside = _bracketed(tokens)
     for n, token in enumerate(tokens):
-        if _numbers(tokens, n, run):
-            continue
         ends = token.text in (".", "?", "!", ";") and token.kind == "sign" and not (
-            n and tokens[n - 1].text in _ABBREVIATED) and not (token.text == ";" and n in inside) and not (
-            n and _numbers(tokens, n - 1, run))
+            n and tokens[n - 1].text in _ABBREVIATED) and not (token.text == ";" and n in inside)
         if token.kind == "blank":
             ends = not (n and tokens[n - 1].formulas and _displayed(tokens[n - 1])) and not (
-                n + 1 < len(tokens) and _displayed(tokens[n + 1])) and not _leads_on(run)
-        elif not ends and not (token.text == "." and n and _numbers(tokens, n - 1, run)):
+                n + 1 < len(tokens) and _displayed(tokens[n + 1]))
+        elif not ends:
             token = Token("sign", ",", token.start) if token.text == ";" and n in inside else token
             if token.text != "," or (run and run[-1].text != ","):
                 run.append(token)
@@ -116,18 +113,6 @@ def _sentences(prose: Prose) -> list[Sentence]:
             found.append(tuple(run))
             run = []
     return [whole for each in (*found, tuple(run)) if (whole := _without_comma(each)) and not _numbers_item(whole)]
-
-
-def _numbers(tokens: Sequence[Token], n: int, run: Sequence[Token]) -> bool:
-    """«1.» of an item of what a lead-in asks for"""
-    ends = n + 1 < len(tokens) and tokens[n + 1].text == "."
-    first = n == 0 or tokens[n - 1].kind == "blank" or tokens[n - 1].text in (",", ";")
-    return tokens[n].kind == "number" and not tokens[n].formulas and first and (ends or bool(run) and asks(run))
-
-
-def _leads_on(run: Sequence[Token]) -> bool:
-    """«Derive:», «Write down», «give the messages to»: what is asked for stands in the list behind."""
-    return bool(run) and run[-1].text in _LEADS_ON and asks(run)
 
 
 def _numbers_item(run: Sentence) -> bool:
@@ -231,7 +216,6 @@ _NEAR = 8  # characters
 _ROLES = frozenset("""forward backward parameter parameters input inputs weight weights bias biases the and also then
     finally for of to in terms""".split())  # as headings of what is wanted
 _VERBS = frozenset("is are has have can flows arrives comes denotes known given".split())
-_LEADS_ON = frozenset(": down to for of by following".split())
 _SOON = 6
 _PASSES = frozenset("send pass hand return propagate".split())
 _SOUGHT = frozenset("message messages gradient gradients derivative derivatives jacobian jacobians".split())
@@ -291,7 +275,6 @@ def _seeks(tokens: Sequence[Token]) -> bool:
     derived = (Said.DERIVATIVE, Said.GRADIENT)
     return any(t.text in _SOUGHT or bool(t.formulas) and t.said in derived for t in tokens) or any(
         bool(t.formulas) and not t.equates for t in tokens[:_SOON])
-
 
 
 def _opens(tokens: Sequence[Token], n: int) -> bool:

@@ -158,15 +158,18 @@ def _in_one(text: str, plain: PlainText) -> str:
 
 
 _BEHIND = 500  # characters behind which a list is asked for
-_LEAD = re.compile(r"\s*(?:down\s+)?(?:(?:the\s+)?(?:expressions?|formulas?|equations?)\s+(?:for|of)\s*)?"
+_LEAD = re.compile(r"\s*(?:down\b\s*)?(?:(?:the\s+)?(?:expressions?|formulas?|equations?)\s+(?:for|of)\s*)?"
                    r"(?:the\s+)?:?\s*")
+
+
+_TOWARDS = (" to", " for", " of", " by")  # «give the messages to»
 
 
 def _asks(before: str) -> bool:
     """A list behind these words is what is asked for."""
     lead = re.split(r"[.?!;¶]", before[-_BEHIND:].removesuffix("."))[-1]
     verb = max((s.stop for s in named(lead, "ask.verb")), default=None)
-    whole = before.endswith(":") or lead.endswith("following") or ends(lead.strip(), "wrt")
+    whole = before.endswith(":") or lead.endswith(("following", *_TOWARDS)) or ends(lead.strip(), "wrt")
     return verb is not None and (whole or _LEAD.fullmatch(lead, verb) is not None)
 
 

@@ -19,7 +19,7 @@ from derive.module import Module
 from derive.notation.rules.kinds import Said, equates
 from derive.notation.symbols import latex_of, name_of
 from derive.notation.tree import names_in
-from derive.question.sentences.acts import acts, in_bracket, is_told, points, predicate
+from derive.question.sentences.acts import Told, acts, in_bracket, points, predicate
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, in_english, sentences
@@ -132,16 +132,17 @@ def more(sentence: Sentence, clause: Sequence[Token], behind: bool,
 
     ``behind`` the formulas any word that acts says so, in front of them the predicate of its clause.
     """
-    told = any(t.formulas and (t.equates or t.said is Said.GRADIENT) for t in clause)  # a formula says what is done
+    if any(t.formulas and (t.equates or t.said is Said.GRADIENT) for t in clause):
+        told = {t.start for t in clause}  # a formula says what is done
+    else:
+        told = Told(sentence).places(clause) | _denied(clause)
     for n, token in enumerate(clause):
         if gives_number(token, known):
             at = next(m for m, t in enumerate(sentence) if t is token)
             said = _CASES.isdisjoint(t.text for t in sentence[:at]) and not in_bracket(sentence, at)
-        elif _lacks(clause, n):
-            said = True
         else:
-            said = (_repeats(clause, n) or behind and acts(clause, n) or predicate(clause, n)) and not (
-                told or _denied(clause, n) or is_told(sentence, clause, n))
+            said = _lacks(clause, n) or token.start not in told and (
+                _repeats(clause, n) or behind and acts(clause, n) or predicate(clause, n))
         if said:
             yield token
 
@@ -157,11 +158,11 @@ def _repeats(clause: Sequence[Token], n: int) -> bool:
     return (text == "applied" or whole) and again or text == "applied" and any(t.text == "batch" for t in clause[n:])
 
 
-def _denied(clause: Sequence[Token], at: int) -> bool:
-    """«is not masked», «multiplying it does not alter the output», not «no longer», «is $g$, not $h$»."""
-    doing = clause[at].text.endswith("ing")
-    return any(t.text in _NOT and (m < at or doing) and not (clause[m + 1 : m + 2] and (
-        clause[m + 1].text in ("longer", "only") or clause[m + 1].formulas)) for m, t in enumerate(clause))
+def _denied(clause: Sequence[Token]) -> set[int]:
+    """Where words stand that are denied: «is not masked», «multiplying it does not alter …», not «is $g$, not $h$»."""
+    first = next((m for m, t in enumerate(clause) if t.text in _NOT and not (clause[m + 1 : m + 2] and (
+        clause[m + 1].text in ("longer", "only") or clause[m + 1].formulas))), len(clause))
+    return {t.start for m, t in enumerate(clause) if first < len(clause) and (m > first or t.text.endswith("ing"))}
 
 
 def _lacks(clause: Sequence[Token], n: int) -> bool:

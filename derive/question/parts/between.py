@@ -173,7 +173,7 @@ def _counts(sentence: Sentence, n: int, parts: Sequence[Part], known: Collection
                 t.text for t in sentence[max(0, n - 2) : n]] == ["of", "the"]
     if token.text in _LEADS:
         return False
-    if number_of(token) is not None or acts(sentence, n) and not is_told(sentence, sentence, n):
+    if number_of(token) is not None or acts(sentence, n) and not is_told(sentence, n):
         return True
     other = named(token.text, *_OTHER) and not (token.text in ("weight", "bias") and parts[0].name == "linear")
     return token.start in region and bool(token.text in CHANGING or other)

@@ -119,25 +119,48 @@ def predicate(clause: Sequence[Token], n: int) -> bool:
     return text in _DO_BESIDES and before in _WHO | {"", FORMULA} and (behind in _OBJECT | {""} or of_letter)
 
 
-def is_told(sentence: Sequence[Token], clause: Sequence[Token], n: int) -> bool:
-    """It is no fact about this layer: what was, what one may do and why, what holds in a limit, what others do.
+class Told:
+    """What of a sentence is no fact about this layer: what was, what one may do and why, a limit, what others do.
 
     «the centres were found by clustering», «we dropped the biases», «a trick is to replace …», «because they mask …»,
     «if $f = 0$, the state is copied», «(subtract the maximum first)».
     """
-    at = next(m for m, t in enumerate(sentence) if t is clause[n])
-    before = [t for t in sentence[:at] if t.text not in _MANNER]
-    own = {t.text for t in clause[:n]}
-    last = before[-1].text if before else ""
-    past = clause[n].text in DONE and (not (_WAS | _ADDITIVE).isdisjoint(own) or last in _WE)
-    aim = last == "to" and not _MUST & {t.text for t in before[-2:-1]}
-    told = not (_WHY | _OTHERS).isdisjoint(t.text for t in before) or not _OTHERS.isdisjoint(t.text for t in clause)
-    case = sentence[0].text == "if" and any(t.formulas for t in before) or "when" in own or any(
-        t.formulas and t.said is Said.DERIVATIVE for t in clause)  # «when $v$ is frozen», «chain it with ∂p/∂z»
-    point = clause[n].text in _IGNORES and not _POINTLIKE.isdisjoint(t.text for t in clause)  # «ignore the kinks»
-    adds = clause[n].text in _ADDS and not _OF_DERIVATIVES.isdisjoint(t.text for t in clause)  # «terms add up»
-    return past or aim or told or case or point or adds or in_bracket(sentence, at) or not _MAY.isdisjoint(own) or any(
-        map(_names, clause))
+
+    def __init__(self, sentence: Sequence[Token]) -> None:
+        self.before: dict[int, tuple[bool, str, str]] = {}  # told by what stands before, and the last two words there
+        supposed, reason, depth, last, second = sentence[:1] and sentence[0].text == "if", False, 0, "", ""
+        formula = False
+        for token in sentence:
+            self.before[token.start] = bool(reason or depth > 0 or supposed and formula), last, second
+            depth += (token.text == "(") - (token.text == ")")
+            reason = reason or token.text in _WHY | _OTHERS
+            formula = formula or bool(token.formulas)
+            if token.text not in _MANNER:
+                last, second = token.text, last
+
+    def places(self, clause: Sequence[Token]) -> set[int]:
+        """Where the words of a clause stand that are told."""
+        texts = {t.text for t in clause}
+        derived = any(t.formulas and t.said is Said.DERIVATIVE for t in clause)  # «chain it with ∂p/∂z»
+        whole = derived or not _OTHERS.isdisjoint(texts) or any(map(_names, clause))
+        point, adds = not _POINTLIKE.isdisjoint(texts), not _OF_DERIVATIVES.isdisjoint(texts)
+        found, past, may = set[int](), False, False
+        for token in clause:
+            told, last, second = self.before[token.start]
+            ended = token.text in DONE and (past or last in _WE)
+            aim = last == "to" and second not in _MUST
+            # «ignore the kinks», «terms add up»
+            aside = point and token.text in _IGNORES or adds and token.text in _ADDS
+            if whole or told or ended or aim or aside or may:
+                found.add(token.start)
+            past = past or token.text in _WAS | _ADDITIVE
+            may = may or token.text in _MAY or token.text == "when"
+        return found
+
+
+def is_told(sentence: Sequence[Token], n: int) -> bool:
+    """A word of a sentence that is one clause is no fact about this layer."""
+    return sentence[n].start in Told(sentence).places(sentence)
 
 
 def in_bracket(sentence: Sequence[Token], at: int) -> bool:
@@ -152,7 +175,7 @@ def is_background(prose: Prose, place: int) -> bool:
     if n is None:
         return False
     first = next((t.start for s in told for t in s if t.equates), 0)
-    return first > here[-1].start and not points(here) or is_told(here, here, n)
+    return first > here[-1].start and not points(here) or is_told(here, n)
 
 
 def in_brackets(prose: Prose, place: int) -> bool:

@@ -38,10 +38,10 @@ def apart(card: Card) -> tuple[Card, str]:
     except DeriveError:
         return card, ""
     for tokens in sentences(prose) if in_english(prose.text) else ():
-        last = tokens[-1].start + max(1, len(tokens[-1].text))
+        last, asking = tokens[-1].start + max(1, len(tokens[-1].text)), asks(tokens)
         for start in (t.start for t in tokens):
             whole = _WHICH.match(prose.text, start, last)
-            found = whole or (_MASK.match(prose.text, start, last) if asks(tokens) else None)
+            found = whole or (_MASK.match(prose.text, start, last) if asking else None)
             if found and opens(prose.text, start) and ENDS.match(prose.text, found.end()):
                 first, stop = in_source(prose, found.start(), found.end())
                 rest = card.question[:first] + card.question[stop:]

@@ -233,10 +233,10 @@ def asks(tokens: Sequence[Token]) -> bool:
         behind = tokens[n + 1].text if n + 1 < len(tokens) else ""
         if orders(tokens, n) and not (defines and token.text == "define") and not _writes(tokens, n):
             return True
-        soon = {t.text for t in tokens[n : n + 3]}
-        if token.text in ("what", "which") and _opens(tokens, n) and (
-                soon & _SOUGHT or token.text == "what" and soon & {"is", "are"} and _seeks(tokens[n:])):
-            return True
+        if token.text in ("what", "which") and _opens(tokens, n):
+            soon = {t.text for t in tokens[n : n + 3]}
+            if soon & _SOUGHT or token.text == "what" and soon & {"is", "are"} and _seeks(tokens[n:]):
+                return True
         if token.text == "what" and behind in ("does", "do") and any(t.text in _PASSES for t in tokens[n + 2 : n + 6]):
             return True
     return False

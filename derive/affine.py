@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
+from itertools import product
 from math import prod
 
 import derive.expr as ex
@@ -29,7 +30,7 @@ Ranges = Mapping[ex.Idx, Range]
 
 @dataclass(frozen=True)
 class Affine:
-    """constant + Σ coefficients[v] · v; a part that is not affine is a letter of its own."""
+    """constant + Σ coefficients[v] · v; a product of letters, and a part that is not affine, is a letter of its own."""
 
     coefficients: dict[ex.Expr, Fraction]
     constant: Fraction
@@ -47,7 +48,16 @@ class Affine:
                 others = [p for p in parts if p.coefficients]
                 if len(others) == 1:
                     return others[0].times(prod(numbers))
+                if all(isinstance(v, (ex.Size, ex.Idx, ex.Mul)) for p in others for v in p.coefficients):
+                    return reduce(Affine._multiplied, others, Affine({}, prod(numbers, start=Fraction(1))))
         return Affine({node: Fraction(1)}, Fraction(0))
+
+    def _multiplied(self, other: Affine) -> Affine:
+        """s (k − 1) is s k − s: each product of letters is one of its own."""
+        found = Affine({}, -self.constant * other.constant).plus(self, other.constant).plus(other, self.constant)
+        for (a, c), (b, d) in product(self.coefficients.items(), other.coefficients.items()):
+            found = found.plus(Affine({_letters(a, b): c * d}, Fraction(0)))
+        return found
 
     def times(self, scale: Fraction | int) -> Affine:
         return Affine({}, Fraction(0)).plus(self, scale)
@@ -74,17 +84,29 @@ class Affine:
         """The largest (smallest) value while the letters run through their ranges; None where one has none."""
         total = Affine({}, self.constant)
         for letter, c in self.coefficients.items():
-            if isinstance(letter, ex.Size):
-                total = total.plus(Affine({letter: Fraction(1)}, Fraction(0)), c)
-            elif isinstance(letter, ex.Idx) and letter in ranges:
-                bound = ranges[letter].upper if (c > 0) == top else ranges[letter].lower
-                total = total.plus(Affine.of(bound), c)
-            else:
+            sizes, others = _parted(letter)
+            if len(others) > 1 or others and others[0] not in ranges:
                 return None
+            here = [ranges[v].upper if (c > 0) == top else ranges[v].lower for v in others if isinstance(v, ex.Idx)]
+            if len(here) < len(others):
+                return None
+            total = total.plus(Affine.of(ex.mul(*sizes, *here)), c)
         return total
 
     @property
     def never_negative(self) -> bool:
         """≥ 0 for all sizes ≥ 1."""
-        known = all(isinstance(v, ex.Size) and c >= 0 for v, c in self.coefficients.items())
+        known = all(c >= 0 and not _parted(v)[1] for v, c in self.coefficients.items())
         return known and self.constant + sum(self.coefficients.values()) >= 0
+
+
+def _parted(letter: ex.Expr) -> tuple[list[ex.Expr], list[ex.Expr]]:
+    """The sizes, all 1 or more, of a letter or of a product of letters, and its other letters."""
+    factors = letter.factors if isinstance(letter, ex.Mul) else (letter,)
+    return [f for f in factors if isinstance(f, ex.Size)], [f for f in factors if not isinstance(f, ex.Size)]
+
+
+def _letters(*parts: ex.Expr) -> ex.Expr:
+    """A product of letters: sizes first, each kind by its names."""
+    factors = [f for part in parts for f in (part.factors if isinstance(part, ex.Mul) else (part,))]
+    return ex.mul(*sorted(factors, key=lambda f: (not isinstance(f, ex.Size), repr(f))))

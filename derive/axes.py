@@ -174,9 +174,14 @@ def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
         if isinstance(low, ex.Num):
             for slot in slots:
                 found[classes[slot]] = min(found.get(classes[slot], 1), int(low.value))
+    for tensor, axis, start in module.starts:
+        found[classes[tensor, axis]] = start
     for equation in (*module.equations, *module.facts):
+        head = equation.terms[0] if isinstance(equation, ex.Rel) else None
+        own = {head.indices[axis]: Fraction(start) for tensor, axis, start in module.starts
+               if isinstance(head, ex.Entry) and head.tensor == tensor}
         for entry, limits in _entries(equation, {}):
-            lowest = {v: low.value for v, (low, _) in limits.items() if isinstance(low, ex.Num)}
+            lowest = own | {v: low.value for v, (low, _) in limits.items() if isinstance(low, ex.Num)}
             for d, term in enumerate(entry.indices):
                 least = _least(term, lowest)
                 of = classes.get((entry.tensor, d))
@@ -211,12 +216,14 @@ def affine(term: ex.Expr) -> tuple[ex.Idx, Fraction, Fraction] | None:
     return (v, a, form.constant) if isinstance(v, ex.Idx) and not more else None
 
 
-def _least(term: ex.Expr, lowest: dict[ex.Idx, Fraction]) -> Fraction | None:
-    """The least value of a v + c while v runs from a written number on; of a number, 0 or 1."""
+def _least(term: ex.Expr, lowest: Mapping[ex.Expr, Fraction]) -> Fraction | None:
+    """The least value of a v + b w + c while v and w run from written numbers on; of a number, 0 or 1."""
     if isinstance(term, ex.Num):
         return min(term.value, Fraction(1))
-    found = affine(term)
-    return lowest[found[0]] * found[1] + found[2] if found is not None and found[0] in lowest and found[1] > 0 else None
+    form = Affine.of(term)
+    if not form.coefficients or not form.coefficients.keys() <= lowest.keys() or min(form.coefficients.values()) < 0:
+        return None
+    return form.constant + sum(c * lowest[v] for v, c in form.coefficients.items())
 
 
 def _runs(module: Module) -> Iterator[tuple[ex.Expr | None, ex.Expr | None, Sequence[Slot]]]:

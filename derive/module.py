@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 
@@ -98,10 +98,12 @@ class Module:
     functions: tuple[Function, ...] = ()
     facts: tuple[Rel | In, ...] = ()
     held: tuple[str, ...] = ()
+    steps: tuple[tuple[str, int | None], ...] = ()  # strides, dilations, sides by a letter that no axis has; numbers
     wanted: tuple[Partial, ...] = ()  # derivatives that the question names: ∂ℓ/∂w_i
     parts: tuple[str, ...] = ()  # of ``asked``, then of ``wanted``: the marks of the question's parts, (a), (b)
     recounted: tuple[Entry, Entry] | None = None  # the output here, and as the question counts it: y_t, y_{t+K-1}
     first: int | None = None  # where the question begins to count, where a range of an output says so
+    starts: tuple[tuple[str, int, int], ...] = ()  # of an output's axes, where it says 0 of one and 1 of another
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
     values: tuple[tuple[str, Numbers], ...] = ()  # that the question gives to letters and to the upstream gradient
     decimals: bool = False  # the question writes these numbers as decimals
@@ -123,6 +125,16 @@ class Module:
     def given(self) -> tuple[str, ...]:
         """The tensors that have no equation."""
         return (*self.inputs, *self.parameters, *self.constants)
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """The letters for which numbers are passed: tensors, and steps that are not fixed."""
+        return (*self.given, *(name for name, number in self.steps if number is None))
+
+    def stepping(self, chosen: Mapping[str, int]) -> Module:
+        """The module at these numbers of its steps; steps that are not among them stay as they are."""
+        steps = tuple((name, chosen.get(name, number)) for name, number in self.steps)
+        return self if steps == self.steps else replace(self, steps=steps)
 
     @property
     def defined(self) -> tuple[str, ...]:

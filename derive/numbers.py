@@ -25,7 +25,7 @@ from derive.numeric.choice import names_in
 from derive.numeric.clarke import Choice, active_sets, choice, contains, selection, separable, vertices
 from derive.numeric.dual import OneSided, one_sided
 from derive.numeric.evaluator import evaluate
-from derive.numeric.shapes import rank, refuse_names
+from derive.numeric.shapes import rank, refuse_names, stepped
 from derive.records import dataclass
 
 Index = tuple[int, ...]
@@ -49,6 +49,11 @@ class Numbers:
     def messages(self) -> Messages:
         """The derivation by letters: Jacobian, message and stages of each."""
         return self.derivation or Messages(self.module)
+
+    def at(self, arrays: Mapping[str, Any]) -> tuple[Numbers, dict[str, Any]]:
+        """The layer at the numbers of its steps, a stride or a dilation by a letter, and the other arrays."""
+        module, others = stepped(self.module, arrays)
+        return self if module is self.module else replace(self, module=module), others
 
     def forward(self, **arrays: Any) -> Any:
         """y = F(x; θ)."""

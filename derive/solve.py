@@ -37,8 +37,8 @@ _PICTURE = re.compile(r"^!\[.*\n\n", re.MULTILINE)
 class Solution:
     """The derived messages of a layer, their sheet, and the report on every printed equation.
 
-    Arrays are passed by the names of the module's inputs, parameters and constants;
-    see :func:`derive.solve.solve`.
+    Arrays are passed by the names of the module's inputs, parameters and constants, strides and dilations by a letter
+    as whole numbers (``s=2``); see :func:`derive.solve.solve`.
     """
 
     card: Card | None
@@ -120,22 +120,26 @@ class Solution:
 
     def ties(self, **arrays: Any) -> dict[tuple[int, ...], tuple[tuple[int, ...], ...]]:
         """The active set of each window: output index → the places of the input where its value is attained."""
-        return self.numbers.ties(**arrays)
+        numbers, arrays = self.numbers.at(arrays)
+        return numbers.ties(**arrays)
 
     def directional(self, wrt: str, *, v: Any, **arrays: Any) -> Any:
         """y'(x; v), the one-sided derivative, exact at ties, ±∞ where y jumps; ``v`` has the shape of ``wrt``."""
-        return self.numbers.directional(wrt, v=v, **arrays)
+        numbers, arrays = self.numbers.at(arrays)
+        return numbers.directional(wrt, v=v, **arrays)
 
     def subdifferential(self, wrt: str, *, upstream: Any = None, **arrays: Any) -> Any:
         """The vertices of the Clarke subdifferential of Σ_k upstream_k y_k by ``wrt``: one gradient a row.
 
         Leading axes are batch axes, in the rows, too: of each sample one vertex, in all combinations.
         """
-        return self.numbers.subdifferential(wrt, upstream=upstream, **arrays)
+        numbers, arrays = self.numbers.at(arrays)
+        return numbers.subdifferential(wrt, upstream=upstream, **arrays)
 
     def is_subgradient(self, gradient: Any, *, upstream: Any = None, wrt: str | None = None, **arrays: Any) -> bool:
         """Whether ``gradient`` lies in that subdifferential, decided exactly; leading axes are batch axes."""
-        return self.numbers.is_subgradient(gradient, upstream=upstream, wrt=wrt, **arrays)
+        numbers, arrays = self.numbers.at(arrays)
+        return numbers.is_subgradient(gradient, upstream=upstream, wrt=wrt, **arrays)
 
     def window(self) -> sympy.Expr:
         """One whole window as a SymPy Max (or Min) of z_1, …, z_n."""

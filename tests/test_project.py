@@ -20,7 +20,7 @@ STAGES = (
     ("module", "sheet", "card", "formulas", "lines"),
     ("statement", "variants"),
     ("layers",),
-    ("axes", "magnitudes"),
+    ("axes", "magnitudes", "pointers"),
     ("specify",),
     ("question",),
     ("calculus", "symbolic", "numeric"),

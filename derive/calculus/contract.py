@@ -40,7 +40,7 @@ class Contraction(Arithmetic, ABC):
             inner = whole.without(outside)
             inner.number /= whole.number
             return self.product([front.expr(), self.total(variables, conds, inner.expr())])
-        for step in (_delta, _joined, _condition, _expanded, _in_cases, _attained, _counted):
+        for step in (_delta, _joined, _condition, _expanded, _in_cases, _attained, _counted, _parted):
             found = step(self, variables, conds, whole)
             if found is not None:
                 return found
@@ -241,6 +241,21 @@ def _counted(form: Contraction, variables: Variables, conds: Conds, whole: Monom
         items = ex.items(element)
         if items == variables and not ex.free_indices(conds[0].set) & set(variables):
             return form.product([ex.Cardinality(conds[0].set), whole.expr()])
+    return None
+
+
+def _parted(form: Contraction, variables: Variables, conds: Conds, whole: Monomial) -> ex.Expr | None:
+    """Σ_t [(v, d) = (w_t, i)] = [d = i] Σ_t [v = w_t]: what does not move with t stands in front."""
+    for atom in (a for a in whole.powers if isinstance(a, ex.Bracket)):
+        if not isinstance(atom.cond, ex.Rel) or atom.cond.ops != ("=",):
+            continue
+        pairs = [*zip(*map(ex.items, atom.cond.terms), strict=True)]
+        still = [p for p in pairs if not (ex.free_indices(p[0]) | ex.free_indices(p[1])) & {*variables}]
+        moving = [p for p in pairs if p not in still]
+        if still and moving:
+            front, inner = (ex.Bracket(ex.eq(*map(ex.tuple_of, zip(*own, strict=True)))) for own in (still, moving))
+            rest = form.product([inner, whole.without([atom]).expr()])
+            return form.product([front, form.total(variables, conds, rest)])
     return None
 
 

@@ -23,8 +23,8 @@ def solve(left: ex.Expr, right: ex.Expr, letters: tuple[ex.Idx, ...]) -> tuple[e
 
 def within(term: ex.Expr, bounds: Range, ranges: Ranges) -> ex.Rel | None:
     """lower ≤ term ≤ upper, less what the ranges of the term's letters give already; None if nothing is left."""
-    if isinstance(term, ex.Star):
-        return None  # a maximiser lies in its own domain
+    if isinstance(term, (ex.Star, ex.Entry)):
+        return None  # a maximiser lies in its own domain, and an entry that is an index points into it
     value = Affine.of(term)
     low = value.minus(Affine.of(bounds.lower)).end(ranges, top=False)
     high = Affine.of(bounds.upper).minus(value).end(ranges, top=False)

@@ -36,6 +36,7 @@ def draw(solution: Solution, seed: int) -> dict[str, Array]:
             shapes = {name: tuple(sizes[axes(module).of(name, d)] for d in range(rank(module, name)))
                       for name in module.given}  # fmt: skip
             arrays = {name: _values(module, name, shape, source, positive) for name, shape in shapes.items()}
+            arrays |= {name: np.asarray(float(source.randint(1, 3))) for name, _ in module.steps}
             value = _value(solution, arrays)
             if value is None:
                 continue

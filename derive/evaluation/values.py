@@ -185,7 +185,7 @@ def named(module: Module, values: Mapping[str, object]) -> tuple[dict[str, objec
     A letter may be given as the card writes it (``γ`` or ``\\gamma``) or by its name (``gamma``).
     """
     own: dict[str, str] = {}
-    for name in module.given:
+    for name in module.passed:
         symbol = module.table.named(name)
         own |= {name: name, shown(module, name): name, symbol.latex if symbol else name: name}
     delta = f"delta_{module.output}"
@@ -193,7 +193,7 @@ def named(module: Module, values: Mapping[str, object]) -> tuple[dict[str, objec
     unknown = [key for key in values if key not in own and key not in ours]
     problems = [f"unknown tensor `{key}`; the layer takes {_list(module)} and `upstream`" for key in unknown]
     found = {own[key]: value for key, value in values.items() if key in own}
-    missing = [name for name in module.given if name not in found]
+    missing = [name for name in module.passed if name not in found]
     problems += [f"`{name}` is missing; the layer takes {_list(module)}" for name in missing]
     upstreams = [value for key, value in values.items() if key in ours]
     if len(upstreams) > 1:
@@ -204,7 +204,7 @@ def named(module: Module, values: Mapping[str, object]) -> tuple[dict[str, objec
 
 
 def _list(module: Module) -> str:
-    return ", ".join(f"`{name}`" for name in module.given)
+    return ", ".join(f"`{name}`" for name in module.passed)
 
 
 def checked(module: Module, arrays: Mapping[str, object]) -> dict[str, Array]:
@@ -226,7 +226,8 @@ def checked(module: Module, arrays: Mapping[str, object]) -> dict[str, Array]:
                 known.setdefault(found.of(name, d), (name, n))
     if problems:
         raise CardError(*problems)
-    return {name: as_array(module, name, array) for name, array in made.items()}
+    numbers = {name: np.asarray(arrays[name], np.float64) for name, _ in module.steps}
+    return {name: as_array(module, name, array) for name, array in made.items()} | numbers
 
 
 def _extent(module: Module, name: str, axis: int, known: Mapping[Slot, tuple[str, int]]) -> int | None:

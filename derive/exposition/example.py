@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +14,7 @@ from derive.errors import UnsupportedError
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
 from derive.exposition.worked import Result, worked
-from derive.expr import Entry, Expr, Fn, Infinity, Matrix, Num, Partial, eq
+from derive.expr import Entry, Expr, Fn, Infinity, Matrix, Num, Partial, Rel, Size, eq
 from derive.module import Module
 from derive.numeric.arithmetic import EXACT, precision
 from derive.numeric.clarke import active_sets, selection
@@ -89,12 +89,12 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
         names = (*module.given, *([delta] if subject.backward and delta in point.values else []))
         given = [[Result(Entry(name, ()), p.tensor(name), "given") for name in names] for p, _ in found]
         if len(names) > _MANY or any(len(at) > 2 for _, values, _ in given[0] + results for at in values):
-            sliced(b, given[0], results)
+            sliced(b, given[0], results, point.module)
             return
         b.prose("example_given", upstream=names[-1] not in module.given, given=bool(module.values))
         numbers = (eq(Entry(name, ()), printed(point.tensor(name), column)) for name in names)
         rates = (eq(Entry(u.rate, ()), Num(u.size)) for u in module.updates[:1] if u.size is not None and module.values)
-        b.joined("example_given", (*numbers, *rates), "example", definition=True)
+        b.joined("example_given", (*steps(point.module), *numbers, *rates), "example", definition=True)
         if module.values:  # the answer has all but what lies between
             wanted = {f"delta_{t.wrt}" for t in subject.backward}
             results = [r for r in results if r.part == "between" or (
@@ -140,8 +140,15 @@ def rounded(b: Builder, results: list[Result], words: str) -> None:
     b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")
 
 
-def sliced(b: Builder, given: list[Result], results: list[Result]) -> None:
+def steps(module: Module) -> Iterator[Rel]:
+    """S = 2 of a stride by a letter."""
+    return (eq(Size(name), Num(n)) for name, n in module.steps if n is not None)
+
+
+def sliced(b: Builder, given: list[Result], results: list[Result], module: Module) -> None:
     """A row for each tensor: its rows, of three axes one matrix after another."""
+    if module.steps:
+        b.joined("example_given", tuple(steps(module)), "example", definition=True)
     b.prose("example_sliced", rank=max(len(at) for r in given + results for at in r.values), digits=DIGITS)
     header = tuple(b.say("example_header").split(" ~ "))
     b.table(header, tuple((b.m(node), in_rows(values, number)) for node, values, _ in given), "ll")

@@ -239,8 +239,10 @@ def _only(b: Builder, step: Shown, table: SymbolTable) -> tuple[str, bool]:
         variables, (_, body) = (*variables, *own), ex.open_as(body, own)
     deltas = [f for f in (body.factors if isinstance(body, ex.Mul) else (body,)) if isinstance(f, ex.Bracket)]
     equations = [c for d in deltas for c in ex.conditions(d.cond) if isinstance(c, ex.Rel) and c.ops == ("=",)]
-    if any(table.named(v.name.rstrip("'")) is None for v in variables):
-        return "", False
+    pointed = isinstance(step.before.wrt, ex.Entry) and any(
+        isinstance(t, ex.Entry) for e in equations for side in e.terms for t in getattr(side, "items", (side,)))
+    if pointed or any(table.named(v.name.rstrip("'")) is None for v in variables):
+        return "", False  # of Σ_i log p_{i,y_i} the i-th term contains p_{ik} only where k = y_i
     found, known = [], set[ex.Node]()  # Σ_i x_{ii} by x_{jk}: i = j, i = k
     sides = ([getattr(t, "items", (t,)) for t in e.terms] for e in equations)
     for one, other in (pair for left, right in sides for pair in zip(left, right, strict=True)):

@@ -13,6 +13,10 @@ from derive.errors import CardError, UnsupportedError
 from derive.records import dataclass
 
 
+class LettersError(UnsupportedError):
+    """The window's sides or steps are letters."""
+
+
 @dataclass(frozen=True)
 class Interval:
     """The coordinates stride·k + start + dilation·a, 0 ≤ a < size, of one axis.
@@ -157,6 +161,5 @@ def _bound(slack: Affine, strict: bool, variables: list[ex.Idx]) -> tuple[ex.Idx
 def _affine(term: ex.Expr) -> Affine:
     found = Affine.of(term)
     if not all(isinstance(v, ex.Idx) for v in found.coefficients):
-        raise UnsupportedError("an index of the window is not of the form `2k + a` with numbers; write sizes as "
-                               "numbers")
+        raise LettersError("an index of the window is not of the form `2k + a` with numbers; write sizes as numbers")
     return found

@@ -235,7 +235,7 @@ def _ranged(r: Reader, item: tr.Command) -> Iterator[ex.Rel]:
     first, last = (r.value(end, item.end) for end in ends)
     for name in (i for i in names if not tr.is_token(i, "COMMA")):
         index = r.value((name,), item.end)
-        if not isinstance(index, ex.Idx):
+        if not isinstance(index, (ex.Idx, ex.Entry)):  # the label y of s_y
             raise r.error(item, r"a range of an index is `k \in \{1, \dots, K\}`")
         yield ex.Rel((first, index, last), ("≤", "≤"))
 

@@ -52,7 +52,7 @@ def gather(
             seen.formula(tree)
             trees.append((source, tree))
     gathering = _Gathering(seen, table, Faces.of(faced, ranks))
-    found = replace(gathering.table(), rows=rows)
+    found = replace(gathering.table(), rows=rows, pointers=frozenset(gathering.pointers))
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
     shaped = inferred(
         replace(found, softmax="rows"), nodes, gathering.undecided(), gathering.plain(), gathering.decided())
@@ -202,7 +202,10 @@ class _Gathering(Ranks):
         self.indices |= bound - self.subscripted - self.tensors  # what has subscripts of its own is a tensor
 
     def conditions(self) -> None:
-        """In subscripts, and else in conditions only: an index. Only in the conditions of sums: a size."""
+        """In subscripts, and else in conditions only: an index. Only in the conditions of sums: a size.
+
+        S of x_{Sn+p}, of which S < P is said and which is no subscript by itself, is a size, too.
+        """
         below = {o.name for o in self.seen.all if o.at.cond and o.bare and o.is_value}
         value = {o.name for o in self.seen.all if o.bare and o.is_value and not o.at.cond} | self.tensors | self.sizes
         in_subs = {o.name for o in self.seen.all if o.at.index}
@@ -211,6 +214,10 @@ class _Gathering(Ranks):
         alone = {n for o in self.seen.all if o.sub is not None for run in split_runs(o.sub, None) if len(run) == 1
                  for n in tr.names_in(run)}
         self.indices |= (below & in_subs) - other - (ends - alone)  # not n of x_{n+1} where i = 1, …, n
+        runs = {n for r in self.seen.running for n in r.names} | {*self.seen.bound, *self.seen.listed}
+        steps = (below & in_subs) - other - alone - runs - {n for d in self.seen.definitions for n in d.local[1:]}
+        self.indices -= steps
+        self.sizes |= steps
         for running in self.seen.running:
             if self.indices & {*running.names}:
                 self.seen.bounds += running.ends
@@ -244,9 +251,29 @@ class _Gathering(Ranks):
 
     # Tensors with their entries.
 
+    @cached_property
+    def pointers(self) -> set[str]:
+        """y of s_{i,y_i} and of p_y, w of E_{w_t d}: letters whose entries are indices; that of δ_{f_{kl}} is a label.
+
+        One without subscripts is in a set or a number by words, and runs nowhere: y ∈ {1, …, K}.
+        """
+        inner = (tr.scripted(run[0]) for o in self.seen.all if o.sub is not None and o.name not in ("delta", "e")
+                 for run in split_runs(o.sub, None) if len(run) == 1)
+        found = {i.base.text for i in inner if i.subs and not i.sups and tr.is_token(i.base, "NAME")} - {
+            *self.seen.bound}
+        left = {n for d in self.seen.definitions for item in d.left for n in below(item)}
+        said = {*self.seen.listed, *self.seen.ranged, *(n for n, rank in self.faces.ranks.items() if rank == 0)}
+        right = {n for d in self.seen.definitions for item in d.right for i in map(tr.scripted, tr.inside(item))
+                 if not tr.is_token(i.base, "BIG") for sub in i.subs for n in tr.names_in(sub)}
+        asked = {n for o in self.seen.all if o.derived and o.sub is not None for n in tr.names_in(o.sub)}
+        alone = right & said - left - asked - self.seen.under - self.subscripted
+        return (found | alone) - self.heads - {*self.words} | self.known.pointers
+
     def entry(self, o: Occurrence) -> tuple[str, str | None, Runs]:
         """The name, label and index terms of a subscripted letter."""
         assert o.sub is not None
+        if any(len(run) == 1 and str(tr.base_of(run[0])) in self.pointers for run in split_runs(o.sub, None)):
+            return o.name, None, split_runs(o.sub, None)
         if o.name not in self.above and o.above in self.subscripted - self.indices and o.above is not None:
             return o.name, o.above, split_runs(o.sub, None)  # \delta^f_{kl}
         first, *others = tr.split(o.sub, "COMMA", "SEMI")
@@ -280,7 +307,8 @@ class _Gathering(Ranks):
         """What stands in subscripts is an index; a letter has the axes that its subscripts show."""
         entries = [self.entry(o) for o in self.seen.all if o.sub is not None and o.name not in self.set_names]
         below = {n for *_, runs in entries for run in runs for n in tr.names_in(run)}
-        self.indices |= below - self.sizes - self.tensors
+        self.pointing = self.pointers
+        self.indices |= below - self.sizes - self.tensors - self.pointers
         other = self.indices | self.tensors | self.set_names | self.subscripted
         self.sizes |= {n for items in self.seen.bounds for n in tr.names_in(items)} - other
         written: dict[str, list[Runs]] = {}
@@ -289,16 +317,20 @@ class _Gathering(Ranks):
             if label:
                 self.latex[own] = labelled(name, label)
             written.setdefault(own, []).append(runs)
+        for name in self.pointers - self.subscripted - {*self.words}:
+            self.indices.discard(name)
+            self.add(name, Kind.TENSOR)
         for o in self.seen.all:
             if o.name in self.above and o.sub is None:
                 written.setdefault(o.name, []).append([])
         for name, all_ in written.items():
-            self.shown(name, all_)
+            self.shown(name, sorted(all_, key=lambda runs: any({*tr.names_in(run)} & self.pointers for run in runs)))
 
     def applied(self) -> None:
         """y(m, n) with index letters is an entry of y; so is x[m] behind ∂, where m stands nowhere else."""
         for o in self.seen.all:
-            if o.sub is not None or o.following is None or o.name in self.set_names | self.indices | self.functions:
+            if o.sub is not None or o.following is None or (
+                    o.name in self.set_names | self.indices | self.functions | self.sizes):
                 continue
             runs: Runs = [p for p in tr.split(o.following.items, "COMMA") if p]
             letters = {n for run in runs for n in tr.names_in(run)}

@@ -60,6 +60,8 @@ class Occurrences:
     all: list[Occurrence] = field(default_factory=list)
     bound: list[str] = field(default_factory=list)
     summed: set[str] = field(default_factory=set)  # bound below a sum or a product
+    ranged: list[str] = field(default_factory=list)  # k ∈ {1, …, K}
+    under: set[str] = field(default_factory=set)  # bound below any sign
     bounds: list[tr.Items] = field(default_factory=list)  # limits of sums and ranges
     sets: list[tuple[tr.Items, list[str]]] = field(default_factory=list)  # a set's items and its members' letters
     starred: list[str] = field(default_factory=list)
@@ -104,6 +106,7 @@ class Occurrences:
         for n, item in enumerate(items):
             if isinstance(item, tr.Command) and item.type == "RANGE":
                 self.bound += tr.variables(item.arguments[0]) or []
+                self.ranged += tr.variables(item.arguments[0]) or []
                 self.bounds.append(item.arguments[2])
                 ranged.add(id(item))
             if vocabulary.kind(item) == "ALL":
@@ -221,6 +224,7 @@ class Occurrences:
             if parts is None and letters and tr.variables(letters[0]) is not None:
                 self.sets.append((items, tr.variables(letters[0]) or []))  # \max_{\Omega(k,l)} x_{ij}
         self.bound += found.names
+        self.under |= {*found.names}
         self.summed |= {*found.names} if str(item.base) in ("sum", "prod") else set()
         for names, is_tuple, right in found.members:
             self.member_of(names, is_tuple, right)

@@ -351,11 +351,11 @@ def definitions(items: tr.Items) -> list[Definition]:
 
 
 def _simple(item: tr.Item) -> bool:
-    """A letter (with primes or a star), a number, a floor or a ceiling: one index by itself."""
+    """A letter (with primes or a star), y_i, a number, a floor or a ceiling: one index by itself."""
     item = tr.normal(item)
     if isinstance(item, tr.Scripted):
         stars = all(len(s) == 1 and tr.is_token(s[0], "STAR") for s in item.sups)
-        return tr.is_token(item.base, "NAME") and not item.subs and stars
+        return tr.is_token(item.base, "NAME") and (not item.subs or not item.sups) and stars
     return tr.is_token(item, "NAME", "NUMBER") or (isinstance(item, tr.Group) and item.bracket in ("LFLOOR", "LCEIL"))
 
 

@@ -29,6 +29,7 @@ class Ranks(Labels):
         self.axes: dict[str, int] = {}  # of letters that leave some out here and there, how many there are
         self.scalars: set[str] = set()  # said to be numbers
         self.settled: set[str] = set()  # said to be vectors or matrices
+        self.pointing: set[str] = set()  # labels, whose entries are indices
 
     def stated(self) -> None:
         """x ∈ R^n, and the vectors w_k ∈ R^n, x^i ∈ R^n, whose axis along n is left out."""
@@ -119,7 +120,9 @@ class Ranks(Labels):
         runs = next(filter(_usual, same), None if own or not same else same[0])  # type: ignore[arg-type]
         if runs is None or (old is not None and (not runs or name in self.axes)):
             return
-        letters, sizes = tuple(a or "" for a in letters_of(runs)) if _usual(runs) else (), old.sizes if old else ()
+        running = [None if a in self.pointing else a for a in letters_of(runs)]  # c of p_c names no axis
+        letters, sizes = tuple(a or "" for a in running) if _usual(runs) and None not in running else (), (
+            old.sizes if old else ())
         unwritten = self.unwritten.get(name, 0) if runs else 0
         if unwritten:
             extents = self.extents.get(name, ("",) * self.axes.get(name, len(runs) + unwritten))
@@ -127,7 +130,7 @@ class Ranks(Labels):
             axes += self.spare(len(extents) - len(runs), axes)
             sizes = self.extents.get(name, ())
         else:
-            axes = letters or self.beside(letters_of(runs))
+            axes = letters or self.beside(running)
         above = "" if not style else "(i)" if style.startswith("(") else "i"
         self.add(name, Kind.TENSOR, axes, (), sizes, above, unwritten)
 

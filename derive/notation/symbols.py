@@ -57,6 +57,7 @@ class SymbolTable:
     vectors: bool = False  # whole tensors in equations are vectors and matrices, read into indices
     rows: bool = False  # vectors are rows: x W
     softmax: str = ""  # what the softmax of a matrix is taken of: its rows or its columns
+    pointers: frozenset[str] = frozenset()  # letters whose entries are indices: the label y of p_y
     open: tuple[tuple[str, tuple[str, ...]], ...] = ()  # letters that two shapes fit, and which
     decimals: bool = False  # numbers are written as decimals where these end
     language: str = "en"  # of the words in formulas, and of those around them

@@ -162,6 +162,8 @@ class Evaluation:
         return whole if whole.ndim >= len(self.shape) else whole.reshape((1,) * len(self.shape))
 
     def exactly(self, node: ex.Expr, env: Env) -> Any:
+        if isinstance(node, ex.Entry):  # a label, or a word's number
+            return np.asarray(self.value(node, env), np.int64)
         return binders.index_value(node, env, self.reach.sizes, lambda star: self.star(star, env))
 
     def product(self, factors: tuple[ex.Expr, ...], env: Env) -> Any:

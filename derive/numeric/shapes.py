@@ -8,7 +8,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import derive.expr as ex
 from derive.axes import Axes, axes, counts, stands
@@ -97,8 +98,9 @@ def _agree(found: Axes, shapes: Mapping[str, Shape], defined: frozenset[str] = f
 
 def _sizes(module: Module, shapes: Mapping[str, Shape]) -> dict[str, int]:
     """The extents that have a name (``n``), from the tensors whose axes carry it."""
-    return {size: n for symbol in module.table.symbols
-            for size, n in zip(symbol.sizes, shapes.get(symbol.name, ()), strict=False) if isinstance(size, str)}
+    found = {size: n for symbol in module.table.symbols
+             for size, n in zip(symbol.sizes, shapes.get(symbol.name, ()), strict=False) if isinstance(size, str)}
+    return found | {step: n for step, n in module.steps if n is not None}
 
 
 def _window_set(window: Axis, n: int) -> WindowSet:
@@ -117,7 +119,7 @@ def stated_span(length: ex.Expr | None, v: ex.Idx, entry: ex.Entry, value: ex.Ex
     Raises :class:`CardError` where it says more than that.
     """
     if length is None:
-        found = _unguarded_spans(v, entry, value, reach)
+        found = _unguarded_spans(v, entry, value, reach) or _causal(v, _start(v, entry, reach), value, reach)
         return min(found or reached(v, _start(v, entry, reach), value, reach) or [span(v, value, reach)])
     extent = interval(length, {}, reach.sizes)[0]
     stated = int(extent)
@@ -156,6 +158,20 @@ def span(v: ex.Idx, body: ex.Node, reach: Extents) -> int:
     if not found:
         raise UnsupportedError("an index has no range: no tensor axis and no set is indexed by it alone")
     return min(found)
+
+
+def stepped(module: Module, arrays: Mapping[str, object]) -> tuple[Module, dict[str, object]]:
+    """The module at the numbers of its steps, and the other arrays: of ``s=2, x=…`` the stride 2 and x."""
+    numbers: dict[str, Any] = {name: arrays[name] for name, _ in module.steps if name in arrays}
+    for name, number in numbers.items():
+        whole = isinstance(number, Integral) or getattr(number, "shape", None) == () and number == number // 1
+        if not whole or number < 1:
+            raise CardError(f"`{name}` is not a positive integer: it stands in an index")
+    missing = [name for name, known in module.steps if known is None and name not in numbers]
+    if missing:
+        raise CardError(*(f"`{name}` is missing: pass the number by keyword, {name}=…" for name in missing))
+    return (module.stepping({name: int(n) for name, n in numbers.items()}),
+            {name: array for name, array in arrays.items() if name not in numbers})
 
 
 def checked(module: Module, arrays: Mapping[str, object], expected: tuple[str, ...]) -> dict[str, Array]:
@@ -233,7 +249,8 @@ def limits(v: ex.Idx, free: frozenset[ex.Idx], start: int, value: ex.Node, reach
     """
     for entry, d, runs in unguarded(value, {}, reach):
         term = entry.indices[d]
-        if term is v or v not in ex.free_indices(term) or entry.tensor not in reach.shapes:
+        pointed = isinstance(term, ex.Entry)  # E_{w_t}: wherever w_t points, there is an entry
+        if term is v or pointed or v not in ex.free_indices(term) or entry.tensor not in reach.shapes:
             continue
         if (ex.free_indices(term) & free) - {v}:
             raise UnsupportedError(f"how far `{v.name}` runs cannot be told, an index mixes it with another")
@@ -296,6 +313,24 @@ def unguarded(node: ex.Node, runs: Mapping[ex.Idx, Run],
             yield from unguarded(child, runs, reach)
 
 
+def _causal(v: ex.Idx, start: int, value: ex.Node, reach: Extents) -> list[int]:
+    """How far v runs where a sum leaves out what lies in front of the first entry only: Σ_{k : 0 ≤ v−k} w_k x_{v−k}."""
+    found: list[int] = []
+    for node in ex.walk(value):
+        if not isinstance(node, ex.Reduce) or not isinstance(node.binder.cond, ex.Rel) or (
+                node.binder.cond.ops != ("≤",) or ex.free_indices(node.binder.cond.terms[0])):
+            continue
+        term, runs = node.binder.cond.terms[1], _bound(node.binder, node.body, {}, reach)
+        places = [(n.tensor, d) for n in ex.walk(node.body) if isinstance(n, ex.Entry) and n.tensor in reach.shapes
+                  for d, t in enumerate(n.indices) if t is term]
+        for tensor, d in places:
+            last = reach.axes.origin(tensor, d) + reach.shapes[tensor][d] - 1
+            zero, one = (interval(term, {**runs, v: (n, n)}, reach.sizes)[1] for n in (start, start + 1))
+            if ex.free_indices(term) <= {v, *runs} and one - zero == 1:
+                found.append(int(last - zero) + 1)
+    return found
+
+
 def _clamped(binder: ex.Binder) -> bool:
     """j = max(0, i − r), …, min(N − 1, i + r): the limits themselves keep j in range."""
     return all(isinstance(limit, ex.Extremum) for limit in (*binder.lower, *binder.upper))
@@ -328,11 +363,10 @@ def interval(term: ex.Expr, runs: Mapping[ex.Idx, Run], sizes: Mapping[str, int]
         case ex.Add(terms):
             parts = [interval(t, runs, sizes) for t in terms]
             return sum(p[0] for p in parts), sum(p[1] for p in parts)
-        case ex.Mul((ex.Num(value), *rest)):
-            low, high = interval(rest[0] if len(rest) == 1 else ex.Mul(tuple(rest)), runs, sizes)
-            factor = value.numerator if value.denominator == 1 else value
-            ends = factor * low, factor * high
-            return ends if factor >= 0 else ends[::-1]
+        case ex.Mul((first, *rest)):
+            one, other = (interval(t, runs, sizes) for t in (first, ex.mul(*rest)))
+            corners = [a * b for a in one for b in other]
+            return min(corners), max(corners)
         case ex.Fn("floor" | "ceil" as name, (of,)):
             low, high = interval(of, runs, sizes)
             step = math.floor if name == "floor" else math.ceil

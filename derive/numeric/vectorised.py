@@ -19,7 +19,7 @@ from derive.numeric.choice import Definitions, names_in
 from derive.numeric.compile import Evaluation
 from derive.numeric.gather import Array, first_nan
 from derive.numeric.scatter import covering_sum, scatter, scattered, summed
-from derive.numeric.shapes import Shape, as_array, batch_shape, checked, extents, own_shape
+from derive.numeric.shapes import Shape, as_array, batch_shape, checked, extents, own_shape, stepped
 from derive.numeric.source import windows_of
 
 Sparse = tuple[NDArray[np.int64], NDArray[np.int64], Array]
@@ -75,7 +75,7 @@ def compile_formula(left: Entry | Partial, value: Expr, module: Module,
 
 def _prepared(module: Module, arrays: Mapping[str, object]) -> tuple[Evaluation, dict[str, Array]]:
     """The layer with its checked arrays, and every tensor that the equations define."""
-    module = with_axes(module)
+    module, arrays = stepped(with_axes(module), arrays)
     given = checked(module, arrays, module.given)
     reach = extents(module, {name: own_shape(module, name, a) for name, a in given.items()})
     tensors = dict(given)

@@ -83,7 +83,7 @@ from derive.specify.applied import refuse_indexed_matrices, refuse_number_weight
 from derive.specify.definitions import Definitions, definitions, inlined
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
-from derive.specify.roles import Role, roles_said
+from derive.specify.roles import Role, roles_said, with_pointers
 from derive.specify.stated import KINDS, formulas_of, output_of
 from derive.specify.wanted import Wanted, derivatives
 from derive.statement import Statement
@@ -280,7 +280,8 @@ def roles_given(state: State) -> State:
     if not named(state.prose.text, "rank.scalar"):
         refuse_number_weights(formulas, state.layer.table, {*stated(state.prose.formulas)})
     refuse_turned(state.prose, state.card)
-    return replace(state, roles=roles_of(state.layer.given, state.mentions, state.card, state.layer.table))
+    roles = roles_of(state.layer.given, state.mentions, state.card, state.layer.table)
+    return replace(state, roles=with_pointers(roles, (d.equation for d in state.layer.used)))
 
 
 def words_known(state: State) -> State:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from derive.errors import CardError, DeriveError, Problem, did_you_mean
-from derive.expr import ZERO, Entry, Node, Size
+from derive.expr import ZERO, Entry, Node, Rel, Size
 from derive.module import ROLES, UNSAID
 from derive.notation import read
 from derive.notation.symbols import Kind, SymbolTable
+from derive.pointers import pointing
 from derive.records import dataclass
 
 
@@ -73,6 +74,12 @@ def tensor_of(node: Node, table: SymbolTable) -> str | None:
     if isinstance(node, Entry) and ZERO in node.indices and table.named(f"{node.tensor}_0") is not None:
         return f"{node.tensor}_0"  # the bias w_{j0}
     return node.tensor if isinstance(node, Entry) else node.name if isinstance(node, Size) else None
+
+
+def with_pointers(roles: Mapping[str, Role], equations: Iterable[Rel]) -> dict[str, Role]:
+    """The roles, in which labels and word numbers, of which nothing is differentiated, are constants."""
+    return {**roles, **{name: Role("constants", f"its entries are indices of `{tensor}`")
+                        for name, (tensor, _) in pointing(equations).items() if name in roles}}
 
 
 def roles_said(roles: Mapping[str, Role]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from derive.errors import CardError, Problem, UnsupportedError
 from derive.module import Module
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, Symbol, SymbolTable, name_of
+from derive.pointers import pointers
 from derive.specify.definitions import Definition, Definitions
 from derive.specify.places import place
 
@@ -26,21 +27,43 @@ def with_extents(module: Module, found: Definitions) -> Module:
     """
     module = _with_own_sizes(module)
     used = dict.fromkeys(n.name for e in module.equations for n in ex.walk(e) if isinstance(n, ex.Size))
+    steps = _steps(module)
     for name in used:
         if not _attached(name, module):
-            slot = _slot(name, module, found)
+            slot = None if steps.get(name) else _slot(name, module, found)
+            if slot is None and name in found.values:
+                numbers = " and ".join(str(n.value) for n in found.values[name])
+                raise CardError(Problem(f"`{name}` stands in an index and is said to be {numbers}: keep one, or state "
+                                        f"it in the front matter, `facts: ['{name} = 2']`", key="facts"))
+            if slot is None and name in steps:
+                module = replace(module, steps=(*module.steps, (name, None)))
+                continue
             if slot is None:
-                if any(n is ex.Size(name) for e in module.equations for entry in ex.walk(e)
-                       if isinstance(entry, ex.Entry)
-                       for term in entry.indices for n in ex.walk(term)):
-                    raise CardError(Problem(f"`{name}` stands in an index and has no value: strides, dilations and "
-                                            f"offsets need a number; state it, as in “${name} = 2$”, or in the front "
-                                            f"matter, `facts: ['{name} = 2']`", key="facts"))
                 raise CardError(f"the size `{name}` belongs to no axis: write it at the sum whose terms it counts, "
                                 rf"e.g. `\sum_{{i=1}}^{{{name}}}`, or state a shape, `x \in \mathbb{{R}}^{{{name}}}`, "
                                 f"or a number, `facts: ['{name} = 2']`")
             module = _sized(module, slot, name)
     return module
+
+
+def _steps(module: Module) -> dict[str, bool]:
+    """The sizes in index terms, and whether one can be no extent: s and d of x_{s k + d a}, P of x_{s k + p}, p < P."""
+    found: dict[str, bool] = {}
+    for node in (n for e in module.equations for t in e.terms for n in ex.walk(t)):
+        terms: list[tuple[ex.Expr, bool]] = [(t, False) for t in node.indices] if isinstance(node, ex.Entry) else []
+        if isinstance(node, ex.BINDING):
+            inner = [t for e in ex.walk(node) if isinstance(e, ex.Entry) for t in e.indices]
+            ends = zip(node.binder.variables, node.binder.lower, node.binder.upper, strict=True)
+            terms = [(end, True) for v, *own in ends for end in own
+                     if end is not None and any(t is not v and v in ex.free_indices(t) for t in inner)]
+        elif isinstance(node, ex.Rel) and not any(isinstance(n, ex.Entry) for n in ex.walk(node)):
+            terms = [(t, False) for t in node.terms]
+        for term, limit in terms:
+            for letter in Affine.of(term).coefficients:
+                parts = letter.factors if isinstance(letter, ex.Mul) else (letter,)
+                found |= {p.name: found.get(p.name, False) or limit or len(parts) > 1
+                          for p in parts if isinstance(p, ex.Size)}
+    return found
 
 
 def _with_own_sizes(module: Module) -> Module:
@@ -196,13 +219,17 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
     latexes = tuple(latexes)
     if module.first is None and not module.fields and _from_one(module, latexes):
         module = replace(module, first=1)
-    for tensor, axis, low, high in _stated(module, nodes):
+    stated = list(_stated(module, nodes))
+    starts = tuple((t, axis, int(low.value)) for t, axis, low, _ in stated if isinstance(low, ex.Num))
+    if {first for *_, first in starts} == {0, 1} and module.first is None and not module.fields:
+        module = replace(module, starts=starts)
+    for tensor, axis, low, high in stated:
         entry, value = module.definition(tensor)
         variable = entry.indices[axis]
         assert isinstance(variable, ex.Idx)
-        module = _counted_from(module, entry, variable, low)
+        module = module if module.starts else _counted_from(module, entry, variable, low)
         runs = stands(variable, value) and not reaches_on(variable, value)
-        if runs and low is ex.ONE and not module.fields and module.first is None:
+        if runs and low is ex.ONE and not module.fields and module.first is None and not module.starts:
             module = replace(module, first=1)
         if high is None:
             continue
@@ -216,7 +243,21 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
             module = _shifted(module, entry, variable, by)
         module = replace(module, ranges=(*module.ranges, (tensor, axis, length)))
     sizes = {n.name for _, _, length in module.ranges for n in ex.walk(length) if isinstance(n, ex.Size)}
-    return _with_extents(module, sizes, [*_lengths(nodes), *_listed(latexes)]) if sizes else module
+    module = _with_extents(module, sizes, [*_lengths(nodes), *_listed(latexes)]) if sizes else module
+    return _with_pointers(module, nodes)
+
+
+def _with_pointers(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> Module:
+    """The module in which the axis of a label y ∈ {1, …, K} begins where the question says, and has K entries."""
+    for _, node in nodes:
+        for part in node.conds if isinstance(node, ex.And) else (node,):
+            match part:
+                case ex.Rel((ex.Num(low), ex.Entry(tensor), high), ("≤", "≤")) if tensor in pointers(module):
+                    slot = pointers(module)[tensor]
+                    module = replace(module, starts=(*module.starts, (*slot, int(low))))
+                    if isinstance(high, ex.Size) and low == 1 and not _is_sized(slot, module):
+                        module = _sized(module, slot, high.name)
+    return module
 
 
 def _counted_from(module: Module, entry: ex.Entry, variable: ex.Idx, low: ex.Expr) -> Module:
@@ -225,37 +266,47 @@ def _counted_from(module: Module, entry: ex.Entry, variable: ex.Idx, low: ex.Exp
     Raises :class:`CardError` where an index begins at 0, and an entry is there from 1 on only.
     """
     value = module.definition(entry.tensor)[1]
-    steps = stepping(variable, value) or _blocks(variable, value)
-    if not steps or not isinstance(low, ex.Num) or module.fields:
+    if not isinstance(low, ex.Num) or module.fields:
         return module
-    if low.value > 0 and all(a * low.value + c > 0 for a, c in steps):
+    firsts = [Affine({}, a * low.value + c) for a, c in stepping(variable, value)] or _blocks(variable, value, low)
+    if firsts and low.value > 0 and all(f.minus(Affine.of(ex.ONE)).never_negative for f in firsts):
         return replace(module, first=1)
-    if low.value == 0 and any(c < 0 for _, c in steps) and reaches_on(variable, value):
-        raise CardError(f"the question lets `{variable.name}` start at 0, where an entry of index "
-                        f"{min(c for _, c in steps)} is used: state another range of `{variable.name}`")
+    if low.value == 0 and not all(f.never_negative for f in firsts) and reaches_on(variable, value):
+        least = min(f.constant for f in firsts)
+        raise CardError(f"the question lets `{variable.name}` start at 0, where an entry of index {least} is used: "
+                        f"state another range of `{variable.name}`")
     return module
 
 
-def _blocks(variable: ex.Idx, value: ex.Expr) -> list[tuple[Fraction, Fraction]]:
-    """3 and −2 of x_{3(k−1)+j} where j runs from 1 on: a and c of its first entry, x_{3k−2}; none where one is none."""
+def _blocks(variable: ex.Idx, value: ex.Expr, low: ex.Expr) -> list[Affine]:
+    """1 of x_{3(k−1)+j} and of x_{S(k−1)+j} at k = 1, where j runs from 1 on: their first entries, where all are told.
+    """
     found = []
-    sums = (n for n in ex.walk(value) if isinstance(n, ex.Reduce) and all(low is ex.ONE for low in n.binder.lower))
+    sums = (n for n in ex.walk(value) if isinstance(n, ex.Reduce) and all(l is ex.ONE for l in n.binder.lower) or
+            isinstance(n, ex.Reduce) and _from_one_on(n.binder.cond))
     for node in sums:
         binder, body = ex.open_binder(node)
         for term in (t for n in ex.walk(body) if isinstance(n, ex.Entry) for t in n.indices if variable in ex.walk(t)):
-            form = Affine.of(term)
-            rest = {v: c for v, c in form.coefficients.items() if v is not variable}
-            if not rest or not rest.keys() <= {*binder.variables} or min(rest.values()) < 0:
+            falls = any(c < 0 and ex.free_indices(v) & {*binder.variables}
+                        for v, c in Affine.of(term).coefficients.items())
+            first = Affine.of(ex.subst(term, dict.fromkeys(binder.variables, ex.ONE) | {variable: low}))
+            if falls or first.coefficients or term is variable:
                 return []
-            found.append((form.coefficients[variable], form.constant + sum(rest.values())))
+            found.append(first)
     return found
+
+
+def _from_one_on(cond: ex.Cond | None) -> bool:
+    """1 ≤ j ≤ S"""
+    return isinstance(cond, ex.Rel) and cond.terms[0] is ex.ONE and cond.ops[0] == "≤" and isinstance(
+        cond.terms[1], ex.Idx)
 
 
 def with_known_ranges(module: Module) -> Module:
     """The module without ranges whose sizes no tensor has: T of t = 0, …, T − 1, which is said of nothing else."""
     found = axes(module)
     known = {s.name for (tensor, d) in found.classes if tensor not in module.defined
-             and isinstance(s := found.size(tensor, d), ex.Size)}
+             and isinstance(s := found.size(tensor, d), ex.Size)} | {*dict(module.steps)}
     return replace(module, ranges=tuple(r for r in module.ranges if all(
         n.name in known for n in ex.walk(r[2]) if isinstance(n, ex.Size))))
 

@@ -81,6 +81,9 @@ class Asking:
         of = self.output if of is None else of  # d/dx ln(1 + x²)
         known = {*self.defined, *self.roles}
         loss = of.tensor not in known and not of.indices
+        if any(isinstance(i, Entry) for i in wrt.indices):
+            raise CardError(Problem(f"∂/∂{_spoken(wrt)} is asked for at a label: give the entry an index of its own",
+                                    line=formula.line))
         if wrt.tensor not in known and wrt.tensor not in self.losses:
             if loss and of.tensor == wrt.tensor:
                 return

@@ -12,6 +12,7 @@ from derive.module import ROLES, Module, Update
 from derive.notation import write
 from derive.notation.symbols import Kind, Symbol, SymbolTable, split_label
 from derive.notation.term_writer import decimal, ends
+from derive.pointers import pointers
 from derive.receptive_field import ReceptiveField
 from derive.specify.declared import UNKNOWN
 from derive.statement import Statement
@@ -27,6 +28,7 @@ def statement_of(module: Module) -> Statement:
                       for f in module.functions],
         **{role: [_latex(table, name) for name in getattr(module, role)] for role in ROLES},
         "shapes": list(_shapes(module)),
+        "ranges": list(_pointed(module)),
         "facts": [write(fact, table) for fact in module.facts],
     }
     values = {key: value for key, value in values.items() if value}
@@ -59,6 +61,17 @@ def statement_of(module: Module) -> Statement:
 def _latex(table: SymbolTable, name: str) -> str:
     known = table.named(name)
     return name if known is None else known.latex
+
+
+def _pointed(module: Module) -> Iterator[str]:
+    r"""y \in \{1, \dots, K\} of a label, an index of s."""
+    sized = with_axes(module).table
+    for name, (tensor, axis) in pointers(module).items():
+        symbol, first = sized.named(tensor), axes(module).origin(tensor, axis)
+        if symbol is not None and symbol.sizes and not (module.table.named(name) or symbol).axes:
+            size = symbol.sizes[axis]
+            last = size - 1 + first if isinstance(size, int) else _latex(sized, size) + ("" if first else " - 1")
+            yield rf"{_latex(module.table, name)} \in \{{{first}, \dots, {last}\}}"
 
 
 def _steps(module: Module, table: SymbolTable) -> Iterator[str]:

@@ -31,6 +31,8 @@ class Renaming:
             tuple((self._name(name), field) for name, field in m.fields), m.tie_rule, m.input_size, names(m.held),
             tuple((f.name, names(f.parameters), self(f.body)) for f in m.functions), tuple(map(self, m.facts)),
             tuple((self._name(name), axis, self(size)) for name, axis, size in m.ranges), m.first,
+            tuple((self._name(name), *place) for name, *place in m.starts),
+            tuple((self._name(name), number) for name, number in m.steps),
             tuple((self(pair), self(term)) for pair, term in m.at_ties),
         )
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from derive.axes import axes
 from derive.errors import DeriveError, UnsupportedError
-from derive.expr import And, Entry, Matrix, Node, Num, Partial, Rel, eq
+from derive.expr import And, Entry, Matrix, Node, Num, Partial, Rel, Size, eq
 from derive.module import Module, plain
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Undefined
@@ -39,12 +39,12 @@ def example(parsed: list[Parsed], scope: Scope) -> list[Check]:
     return _checks(first, given, scope) + _checks(second, given + other, scope, tied=True)
 
 
-def displayed(parsed: list[Parsed], scope: Scope) -> dict[str, dict[tuple[int, ...], Any]]:
-    """The numbers of the example's displays that are given, by their letters."""
+def displayed(parsed: list[Parsed], scope: Scope) -> tuple[dict[str, dict[tuple[int, ...], Any]], Module]:
+    """The numbers of the example's displays that are given, by their letters, and the layer at its steps."""
     shown = [s for math, node in parsed if math.scope == "example" and math.definition
              for s in (node.conds if isinstance(node, And) else (node,))]
     return {s.terms[0].tensor: _numbers(s.terms[0].tensor, s.terms[1], scope.module) for s in shown
-            if isinstance(s, Rel) and isinstance(s.terms[0], Entry)}
+            if isinstance(s, Rel) and isinstance(s.terms[0], Entry)}, stepped(scope.module, shown)
 
 
 def _checks(shown: list[Parsed], definitions: list[Node], scope: Scope, tied: bool = False) -> list[Check]:
@@ -105,10 +105,17 @@ def entrywise(node: Node, module: Module) -> Iterator[Node]:
                 yield part
 
 
+def stepped(module: Module, definitions: list[Node]) -> Module:
+    """The layer at the numbers that an example gives to its steps: S = 2."""
+    return module.stepping({size.name: int(n.value) for node in definitions if isinstance(node, Rel)
+                            for size, n in [node.terms] if isinstance(size, Size) and isinstance(n, Num)})
+
+
 def _point(definitions: list[Node], scope: Scope) -> Point:
     """The printed numbers as a point."""
     module, kind = scope.module, scope.kind
     values: dict[str, dict[tuple[int, ...], Any]] = {}
+    module = stepped(module, definitions)
     for node in definitions:
         if isinstance(node, Rel) and node.ops == ("=",) and isinstance(node.terms[0], Entry):
             tensor = node.terms[0].tensor

@@ -67,7 +67,7 @@ def checks_of(sheet: Sheet, parsed: list[Parsed], messages: Messages, tables: Ta
         if found is not None and (claims or found.verdict in (Verdict.REFUTED, Verdict.NOT_READ)):
             yield found
     yield from example(parsed, scopes["layer"])
-    yield from tabled(sheet, displayed(parsed, scopes["layer"]), module)
+    yield from tabled(sheet, *displayed(parsed, scopes["layer"]))
     yield from routes(scopes["layer"], messages)
     for number, w in enumerate(windowed(module)):
         own = scopes["layer"] if w.whole else Scope(w.layer, w.layer.table, (), Definitions({}, {}, {}))

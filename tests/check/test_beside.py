@@ -228,7 +228,7 @@ READ = [
      ["refuted"] * 2),
     (r"Let $p_k = \frac{e^{a_k}}{\sum_j e^{a_j}}$. The loss for the correct class $c$ is $L = -\log p_c$. Derive "
      r"$\frac{\partial L}{\partial a_k}$.", "1. $k = c$: $\\frac{\\partial L}{\\partial a_k} = p_c - 1$\n"
-     "2. $k \\ne c$: $\\frac{\\partial L}{\\partial a_k} = -p_k$", ["proved", "refuted"]),
+     "2. $k \\ne c$: $\\frac{\\partial L}{\\partial a_k} = -p_k$", ["tested", "refuted"]),
     (LINEAR, r"$\frac{\partial y_k}{\partial W_{ij}} = \delta_{ik} x_j$, where $\delta_{ik}$ is $1$ if $i = k$ and "
      r"$0$ otherwise. $\delta_{x,j} = \sum_k \delta_{y,k} W_{kj}$", ["proved", "proved"]),
     (LINEAR, r"$\frac{\partial y_k}{\partial W_{ij}} = \delta_{ik} x_i$, where $\delta_{ik}$ is $1$ if $i = k$ and "

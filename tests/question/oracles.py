@@ -19,7 +19,12 @@ class Oracle:
 
     compute: Callable[..., Any]
     shapes: tuple[Shape, ...]
-    draw: dict[int, str] = field(default_factory=dict)  # argument → positive, binary, sign, simplex, onehot
+    draw: dict[int, str] = field(default_factory=dict)  # argument → positive, binary, sign, simplex, onehot, 1..5, a number
+
+    @property
+    def whole(self) -> set[int]:
+        """The arguments that are no letters to differentiate by: strides, and labels, which count from their first."""
+        return {n for n, kind in self.draw.items() if kind[0].isdigit()}
 
     def arrays(self, rng: np.random.Generator) -> list[Array]:
         found = []
@@ -38,6 +43,11 @@ class Oracle:
                     values = np.exp(values) / np.exp(values).sum(-1, keepdims=True)
                 case "onehot":
                     values = np.eye(shape[-1])[rng.integers(0, shape[-1], size=shape[:-1])]
+                case str(kind) if ".." in kind:
+                    first, last = map(int, kind.split(".."))
+                    values = rng.integers(first, last + 1, size=shape)
+                case str(kind) if kind.isdigit():
+                    values = np.array(int(kind))
             found.append(np.asarray(values, float))
         return found
 
@@ -362,7 +372,7 @@ ORACLES: dict[str, Oracle] = {
     "softsign_squared": Oracle(lambda z, t: ((z / (1 + abs(z)) - t) ** 2).sum(), (V, V)),
     "mae_regression": Oracle(lambda w, x, b, t: abs(x @ w + b - t).mean(), (V, (5, 4), S, (5,))),
     "regression_twt": Oracle(lambda t, w, x: 0.5 * ((t - x @ w) ** 2).sum(), ((5,), V, (5, 4))),
-    "softmax_class": Oracle(lambda w, x, b: -np.log(softmax(w @ x + b)), (M, V, (3,))),
+    "softmax_class": Oracle(lambda w, x, b, c: -np.log(softmax(w @ x + b))[int(c)], (M, V, (3,), S), {3: "0..2"}),
     "linear_relu_t": Oracle(lambda w, x, b: np.maximum(0, x @ w + b), ((4, 3), (4,), (3,))),
     "multiclass_hinge": Oracle(lambda x, w, t, m: ((1 - t) * np.maximum(0, x @ w - t @ (x @ w) + m)).sum(),
                                ((3,), (3, 4), V, S), {2: "onehot"}),
@@ -412,6 +422,20 @@ ORACLES: dict[str, Oracle] = {
         lambda y, x, w, a, b: ((y - x @ w) ** 2).sum() / (2 * len(y)) + a * np.abs(w).sum() + b / 2 * (w @ w),
         ((5,), (5, 4), V, S, S)),
     "loss_of_class": Oracle(lambda s: -np.log(softmax(s)), (V,)),
+    "loss_of_one_class": Oracle(lambda s, c: -np.log(softmax(s))[int(c)], (V, S), {1: "0..3"}),
+    "loss_of_label": Oracle(lambda s, y: -np.log(softmax(s))[int(y) - 1], (V, S), {1: "1..4"}),
+    "loss_of_labels": Oracle(lambda s, y: -np.mean([np.log(softmax(row))[int(k) - 1] for row, k in zip(s, y, strict=True)]),
+                             ((3, 4), (3,)), {1: "1..4"}),
+    "hinge_of_label": Oracle(lambda s, y: np.maximum(0, 1 + np.delete(s, int(y) - 1) - s[int(y) - 1]).sum(), (V, S),
+                             {1: "1..4"}),
+    "mean_of_words": Oracle(lambda e, w: e[w.astype(int) - 1].mean(0), ((5, 3), (4,)), {1: "1..5"}),
+    "strided": Oracle(lambda w, x, s: conv1d(w, x, 0, int(s)), ((3,), (9,), S), {2: "2"}),
+    "dilated_zeros": Oracle(lambda w, x, d: np.convolve(np.kron(w, np.eye(int(d))[0]), x)[: len(x)], ((3,), (9,), S), {2: "2"}),
+    "windows_mean": Oracle(lambda x, p, s: conv1d(np.ones(int(p)) / int(p), x, 0, int(s)), ((9,), S, S), {1: "3", 2: "2"}),
+    "windows_max": Oracle(lambda x, p, s: windows(x, (1, int(p)), (1, int(s)), np.max), ((2, 9), S, S), {1: "3", 2: "2"}),
+    "blocks_max": Oracle(lambda x, s: x.reshape(-1, int(s)).max(1), ((12,), S), {1: "3"}),
+    "pulses": Oracle(lambda x, h, s: sum(np.pad(v * h, (n * int(s), (len(x) - 1 - n) * int(s))) for n, v in enumerate(x)),
+                     ((4,), (3,), S), {2: "2"}),
     "log_posterior": Oracle(lambda w, x, t, a: -bce(sigmoid(x @ w), t).sum() - a / 2 * (w @ w), (V, (5, 4), (5,), S),
                             {2: "binary"}),
     "tanh_ridge": Oracle(lambda w, x, t, a: ((t - np.tanh(x @ w)) ** 2).sum() + a / 2 * (w @ w), (V, (5, 4), (5,), S)),

@@ -81,6 +81,8 @@ def compare(here: Numbers, oracle: Oracle, names: list[str], rng: np.random.Gene
     upstream = rng.normal(size=expected.shape)
     np.testing.assert_allclose(here.forward(**arrays), expected, rtol=1e-9, atol=1e-12)
     for n, name in enumerate(names):
+        if n in oracle.whole:
+            continue
         slopes = differences(oracle, values, n)
         np.testing.assert_allclose(here.jacobian(name, **arrays), slopes, rtol=1e-5, atol=1e-5)
         message = np.tensordot(upstream, slopes, axes=upstream.ndim)

@@ -340,7 +340,19 @@ def ranks_said(prose: Prose) -> dict[str, int]:
             ranks.setdefault("e", 1)  # a distribution $e_i$ is no unit vector
         if named(f"{mention.before} {mention.after}", *_SINGLE) and _NUMBERED.fullmatch(mention.formula.latex):
             ranks |= dict.fromkeys(map(name_of, mention.letters), 0)
+        if named(words, "rank.pointer"):  # «the true class $c$» of p_c
+            ranks |= {name: 0 for name in map(name_of, mention.letters) if name == mention.formula.latex.strip() and
+                      _only_below(name, prose.formulas)}
     return ranks
+
+
+def _only_below(name: str, formulas: Iterable[Formula]) -> bool:
+    """The letter stands in subscripts, and nowhere else but by itself."""
+    places = [i for f in formulas if len(f.tree or ()) > 1 for item in f.tree or () for i in inside(item)]
+    subs = (sub for one in places if isinstance(one, Scripted) for sub in one.subs)
+    low = {id(i) for sub in subs for item in sub for i in inside(item)}
+    own = [id(i) in low for i in places if is_token(i, "NAME") and str(i) == name]
+    return bool(own) and all(own)
 
 
 _LETTER = re.compile(r"\s*(\\?[A-Za-z]+(?:_\{?\\?[A-Za-z]+\}?)?)\s*")

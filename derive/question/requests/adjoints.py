@@ -3,7 +3,7 @@ r"""Gradients that are written with a bar, as in automatic differentiation: \bar
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from derive.card import Card
@@ -11,6 +11,9 @@ from derive.errors import DeriveError
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
 from derive.notation.rules.kinds import equates
+from derive.notation.symbols import name_of, split_label
+from derive.question.words.lexicon import named, only
+from derive.question.words.prose import Gap, Prose
 from derive.question.words.reading import question_formulas
 from derive.sections import lines_of
 
@@ -58,3 +61,21 @@ def _loss(question: str, formulas: Sequence[Formula]) -> str:
     written = _LOSS.search(question)
     taken = trees.letters(formulas)
     return written[1] if written else next(c for c in (*_LOSSES, "L") if c.lstrip("\\") not in taken)
+
+
+def asked_messages(prose: Prose, letters: Collection[str]) -> Iterator[tuple[Gap, str]]:
+    r"""Where a request names \delta_x of one of these letters behind a noun that calls it: «the message $\delta_x$»."""
+    called = ("request.message", "request.gradient", "request.vjp", "request.backward")
+    nouns = [s.stop for s in named(prose.text, *called)]
+    last = -1  # of the list of such letters
+    for gap in prose.gaps:
+        base, label = split_label(gap.formula.latex.strip())
+        name = name_of((label or "").partition(",")[0])
+        if base != r"\delta" or name not in letters or f"delta_{name}" in letters:
+            continue
+        behind = any(stop <= gap.start and not prose.text[stop : gap.start].strip() for stop in nouns)
+        further = last >= 0 and only(prose.text, last, gap.start, "naming.and", "between.pause")
+        asked = prose.text[prose.sentence(gap.start)[0] : gap.start]
+        if (behind or further) and named(asked, "ask.verb"):
+            last = gap.start + 1
+            yield gap, name

@@ -18,6 +18,7 @@ from derive.notation.rules.kinds import equates, is_case
 from derive.notation.symbols import Kind, SymbolTable, name_of
 from derive.notation.tree import Scripted, is_derivative, is_half_derivative
 from derive.question.letters.naming import letters_of, written_letters
+from derive.question.requests.adjoints import asked_messages
 from derive.question.requests.of_what import letter_of_noun, nouns
 from derive.question.words.lexicon import Span, ends, named, only
 from derive.question.words.prose import GAP, Gap, PlainText, Prose
@@ -233,12 +234,22 @@ class AskingInWords(Asking):
                     self.message |= kind == "vjp" and "message" in prose.text[item.start : item.stop]
                     break
         self.whole |= said.whole
+        if self.named or self.of_loss or self.by_name:
+            for gap, name in asked_messages(prose, {*self.roles, *self.defined} - {self.output.tensor}):
+                self._message_of(name, prose.plain.place(gap.formula))
         self._beside(prose)
         for gap in prose.gaps:
             if _derived(gap.formula) and not self.kinds and not twice(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
         self.everything = said.everything is not None
         self._of_arguments(prose, said)
+
+    def _message_of(self, name: str, place: int) -> None:
+        """δ_x is ∂L/∂x, of a loss that the card computes its derivative."""
+        for derivative in self.of_name(name, Of.LOSS):
+            of_loss = isinstance(derivative.of, Entry) and derivative.of.tensor == "loss"
+            (self.of_loss if of_loss else self.named)[derivative] = None
+            self.at(place, derivative)
 
     @property
     def beside_a_message(self) -> set[str]:

@@ -15,6 +15,7 @@ from derive.expr import Add, Entry, Extremum, Fn, Idx, Mul, Node, Reduce, Rel, S
 from derive.layers import EXTREMA, POOLINGS, check_tie_rule, find, forward_of, layer
 from derive.layers.catalogue import Pooling
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
+from derive.layers.intervals import LettersError
 from derive.layers.naming import module_over, with_loss
 from derive.module import TIE_RULES, Module
 from derive.notation import read
@@ -25,6 +26,7 @@ from derive.notation.symbols import SymbolTable, latex_of
 from derive.notation.tree import Scripted
 from derive.question.requests.request import Asked, asked, asked_by_statement, discussed
 from derive.question.windows.geometry import adaptive_geometry, geometry, input_size, raise_problems, window_geometry
+from derive.question.windows.lettered import says_other_windows
 from derive.question.windows.stated import Reader, Sizes, options, rank_of
 from derive.question.windows.wording import Words, words_of
 from derive.question.words.lexicon import named, only
@@ -134,10 +136,15 @@ def may_be_pooling(card: Card) -> bool:
 
 
 def pooling_module(pooled: Pooled) -> Module | None:
-    """The pooling that a question names or writes; None for any other layer."""
+    """The pooling that a question names or writes; None for any other layer, and for windows by letters."""
     if pooled.catalogued is not None:
         return _by_catalogue(pooled, pooled.catalogued)
-    return _by_formula(pooled) if pooled.is_extreme else None
+    try:
+        return _by_formula(pooled) if pooled.is_extreme else None
+    except LettersError:
+        if pooled.by_key is not None or says_other_windows(pooled.words, [e for _, e in pooled.equations]):
+            raise
+        return None
 
 
 # --- a maximum or a minimum over windows ------------------------------------------------------------------------------

@@ -127,5 +127,3 @@ def _refuse_other_count(words: Words, definition: Definition, name: str, field: 
     if len(sums) == 1 and numbers and math.prod(numbers, start=Fraction(1)) != Fraction(1, count):
         raise CardError(Problem(f"{place(definition.formula)}: the average over {count} entries is 1/{count} of their "
                                 "sum; change the factor, the window or the name", line=definition.formula.line))
-
-

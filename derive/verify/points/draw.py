@@ -18,6 +18,7 @@ from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, EXACT, Arithmetic
 from derive.numeric.evaluator import OutOfRange
 from derive.numeric.point import Index
+from derive.pointers import pointers
 from derive.records import dataclass
 from derive.reductions import selects
 from derive.verify.points.facts import Facts
@@ -113,7 +114,7 @@ class Draws:
                 reason = "the facts stated of its letters are not met"
                 continue
             try:
-                point = Point(self.module, self.kind, arrays, sizes.shapes, self._scalars(modes))
+                point = Point(self.module.stepping(sizes.chosen), self.kind, arrays, sizes.shapes, self._scalars(modes))
             except OutOfRange:  # whatever the numbers
                 raise
             except (ArithmeticError, ValueError, CardError):
@@ -152,6 +153,9 @@ class Draws:
     def _arrays(self, sizes: Sizes, modes: Mapping[str, str], ties: bool) -> dict[str, dict[Any, Any]] | None:
         found = {}
         for name in self.module.given:
+            if name in pointers(self.module):
+                found[name] = self._places(name, sizes)
+                continue
             number: Callable[[], Any] = partial(self._number, modes[name], not sizes.shapes[name], ties)
             if self._selects and not ties and modes[name] in ("any", "positive"):
                 number = self._apart(number)
@@ -160,6 +164,13 @@ class Draws:
                 return None
             found[name] = values
         return found
+
+    def _places(self, name: str, sizes: Sizes) -> dict[Any, Any]:
+        """Coordinates of the axis into which the entries point, whatever numbers are calculated with."""
+        tensor, axis = pointers(self.module)[name]
+        first = axes(self.module).origin(tensor, axis)
+        last = first + sizes.shapes[tensor][axis] - 1
+        return {at: self._source.randint(first, last) for at in self._cells(name, sizes)}
 
     @cached_property
     def _selects(self) -> bool:

@@ -148,7 +148,7 @@ def completed(module: Module, names: tuple[str, ...]) -> Completed:
             symbols = [s for name in given if (s := module.table.named(name)) is not None]
             shapes = {s.name: tuple(n if isinstance(n, int) else known[n] for n in s.sizes) for s in symbols}
             try:
-                found = extents(before, shapes).shapes[before.output]
+                found = extents(before.stepping(known), shapes).shapes[before.output]
             except DeriveError:
                 return None
             known |= {size: found[d] for size, d in sizes.items()}

@@ -55,8 +55,9 @@ class Point(Remembering):
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        return {size: n for s in self.module.table.symbols if s.name in self.shapes
-                for size, n in zip(s.sizes, self.shapes[s.name], strict=False) if isinstance(size, str)}
+        found = {size: n for s in self.module.table.symbols if s.name in self.shapes
+                 for size, n in zip(s.sizes, self.shapes[s.name], strict=False) if isinstance(size, str)}
+        return found | {step: n for step, n in self.module.steps if n is not None}
 
     def run(self, tensor: str, axis: int) -> range:
         """The coordinates of an axis; of a tensor that the sheet defines, of the layer's axis with the same letter."""

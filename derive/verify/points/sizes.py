@@ -75,7 +75,7 @@ def choices(module: Module, count: int) -> tuple[Sizes, ...]:
     names = _names(module)
     values = allowed(module, names)
     found = _found(module, values, count, dict)
-    if not found and module.fields:
+    if not found and (module.fields or module.steps):
         complete = completed(module, names)
         values = large_enough(module, values, lambda chosen: (whole := complete(chosen)) is not None and
                               _fits(module, whole) is not None)
@@ -127,7 +127,8 @@ def again(module: Module, chosen: Iterable[tuple[int, ...]]) -> tuple[Sizes, ...
 def _reason(module: Module, names: tuple[str, ...]) -> str:
     """What is wrong at sizes that are neither small nor equal."""
     try:
-        extents(module, _shapes(module, {name: 5 + n for n, name in enumerate(names)}))
+        chosen = {name: 5 + n for n, name in enumerate(names)}
+        extents(module.stepping(chosen), _shapes(module, chosen))
     except CardError as error:
         return ": " + "; ".join(p.message for p in error.problems)
     return ""
@@ -144,7 +145,7 @@ def _shapes(module: Module, chosen: Mapping[str, int]) -> Shapes:
 
 def _names(module: Module) -> tuple[str, ...]:
     sizes = [s for name in module.given if (symbol := module.table.named(name)) for s in symbol.sizes]
-    return tuple(dict.fromkeys(s for s in sizes if isinstance(s, str)))
+    return tuple(dict.fromkeys([*(s for s in sizes if isinstance(s, str)), *dict(module.steps)]))
 
 
 def _best(module: Module, values: Mapping[str, Choice], before: list[Sizes], complete: Completed) -> Sizes | None:
@@ -195,6 +196,7 @@ def _in_range(module: Module, sizes: Sizes) -> None:
                for equation in module.equations for n in walk(equation)):
         return
     places = axes(module)
+    module = module.stepping(sizes.chosen)
     values = {name: {at: Decimal("0.5") for at in cells(places, name, sizes.shapes[name])} for name in module.given}
     try:
         evaluate(module, values, {name: sizes.shapes[name] for name in module.given}, DECIMAL)
@@ -228,7 +230,7 @@ def _fitting(module: Module, sizes: tuple[tuple[str, int], ...]) -> Sizes | None
     chosen = dict(sizes)
     if any(chosen[name] < least for name, least in read(module, tuple(chosen)).items()):
         return None
-    shapes = _shapes(module, chosen)
+    module, shapes = module.stepping(chosen), _shapes(module, chosen)
     try:
         reach: Extents = extents(module, shapes)
     except CardError:

@@ -95,7 +95,7 @@ class ByCases:
     @cached_property
     def pieces(self) -> Pieces | None:
         """The forward formula in pieces; None where it is out of reach."""
-        module, shapes = self.scope.module, self.sizes.shapes
+        module, shapes = self.scope.module.stepping(self.sizes.chosen), self.sizes.shapes
         found = Pieces(module, {name: cells(axes(module), name, shapes[name]) for name in module.given}, shapes)
         try:
             found.forward()

@@ -168,7 +168,8 @@ def _refuse_more(tokens: Sentence, found: Sequence[Clause]) -> None:
         if is_equation(token):
             loose, behind = [], False  # these words lead to it
         elif n in inside:
-            _refuse_loud(loose, behind)
+            if not {t.text for t in loose} <= _BEFORE:
+                _refuse_loud(loose, behind)
             loose, behind, adjoins = [], True, True
         elif orders(tokens, n):
             break

@@ -83,6 +83,10 @@ class Writing(Windows):
                 formulas, mentioned = self.unit(clause)
             case "named":
                 formulas, mentioned = self.layer(clause, parts["by"])
+            case "summed":
+                of_letters = Say("nlayer", (("name", "linear"), parts.get("with"), parts.get("more")))
+                own = tuple(one for one in clause.said.of if one is not None and one[0] not in ("with", "more"))
+                formulas, mentioned = self.layer(replace(clause, said=Say("named", own)), of_letters)
             case "classes":
                 scores = Say("named", (*clause.said.of, ("out", Say("val", (("noun", "scores"),)))))
                 formulas, mentioned = self.layer(replace(clause, said=scores), Say("nlayer", (("name", "linear"),)))
@@ -222,7 +226,7 @@ class Writing(Windows):
 
 def _index(token: Token | None) -> tuple[str, ...]:
     """The letters of the first subscript: n of x_n."""
-    found = _SUBSCRIPT.search(token.formula.latex) if token is not None else None
+    found = _SUBSCRIPT.search(token.formula.latex) if token is not None and token.formulas else None
     return tuple(re.findall(r"[A-Za-z]", found[1] or found[2])) if found else ()
 
 

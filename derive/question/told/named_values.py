@@ -22,6 +22,8 @@ from derive.records import dataclass
 
 _GOES_ON = words_of("en", "GOES_ON_WITH")
 _FIRST = re.compile(r"(.+?)_\{?\d+\}?$")
+_NEAR = 4  # words
+_CALLED_SO = frozenset("is are the a an vector matrix number signal sequence called denoted by its".split())
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,10 @@ class Values:
             self.call(noun, letter)
             found = self.known(letter, None, noun)
         elif self.current is not None or (only := self.only_letter(clause)) is None:
-            if self.current is None:
+            called = self.called_by("input", "inputs") if self.current is None else None
+            if self.current is None and called is None:
                 raise Unread("what goes in")
-            found = self.current
+            found = self.current if self.current is not None else self.known(called)
         else:
             found = only
         self.used.add(name_of(found.letter))
@@ -131,6 +134,17 @@ class Values:
         found = {self.letter(t): t for t in told if (s := self.table.named(name_of(self.letter(t)))) is not None and
                  s.kind is Kind.TENSOR}
         return self.known(*found.popitem()) if len(found) == 1 else None
+
+    def called_by(self, *nouns: str) -> str | None:
+        """$x$ of «its input is the vector $x$», «takes the input vector $x$»: one letter that is called so."""
+        found: dict[str, None] = {}
+        for own in sentences(self.prose):
+            for n, token in enumerate(own):
+                before = [t.text for t in own[max(0, n - _NEAR) : n]]
+                at = max((m for m, text in enumerate(before) if text in nouns), default=None)
+                if token.formulas and token.letters and at is not None and {*before[at + 1 :]} <= _CALLED_SO:
+                    found[self.letter(token)] = None
+        return next(iter(found)) if len(found) == 1 else None
 
     def letter(self, token: Token) -> str:
         r"""The letter that a formula names, with a label where the card's formulas have it so: x_t, W_c."""
@@ -155,6 +169,7 @@ class Values:
         """The letter of what comes out, and its noun."""
         parts = of(said)
         token, noun = parts.get("letter", clause.behind), _own(parts.get("noun")) or ""
+        noun = "" if noun.endswith("function") else noun  # «its activation function is …»
         if isinstance(token, Token):
             letter = self.letter(token)
         elif noun in self.nouns and self.nouns[noun] in self.waiting:
@@ -164,7 +179,8 @@ class Values:
             if named is None and not noun and self.behind_all in self.defined and _GOES_ON.isdisjoint(
                     t.text for t in own):
                 raise Unread("is it the layer of the formula, or one behind it")
-            letter = named or self.free()
+            last = clause.tokens is self.clauses[-1].tokens and clause.first == self.clauses[-1].first
+            letter = named or last and self.called_by("output", "outputs") or self.free()
         self.waiting.discard(letter)
         if name_of(letter) in self.defined or name_of(letter) in self.made:
             raise Unread(f"${letter}$ is computed by a formula")

@@ -162,7 +162,8 @@ class Telling(Layers):
         else:
             self.before = self.current
             value = self.subject(subject, verbs)
-            if value.made is not None or value is self.input or self.current is None:
+            only_named = verbs and all(verb.kind == "is" for verb in verbs) and self.current is not None
+            if value.made is not None or value is self.input and not only_named or self.current is None:
                 self.current = value
             names = verbs and verbs[0].kind in _NAMES
             if self.input is None and value.made is None and value is not self.target and not names:
@@ -416,8 +417,9 @@ class Telling(Layers):
         letter = name_of(value.letter) if value.letter else ""
         if said.kind == "output_parts" and value.made is None and any(letter in needs for needs in self.needs.values()):
             return self.verb_outof(value, said[0])  # the formula that uses it stands before it
-        if said.kind == "ref" and isinstance(said[0], str) and said[1] is not None and value.letter is None:
-            self.named(value, said[1])  # «the input is $x$»
+        plain = said.kind == "ref" and (isinstance(said[0], str) or said[0] == Say("thing"))
+        if plain and said[1] is not None and value.letter is None:
+            self.named(value, said[1])  # «the input is $x$», «the input is the vector $x$»
             if value.made is None:
                 value.axes = value.axes or self.axes_known(name_of(said[1].letters[0]))
             return value

@@ -15,7 +15,22 @@ from derive.check.letters import arrives
 from derive.check.report import RIGHT
 from derive.check.verdict import Found
 from derive.errors import DeriveError
-from derive.expr import Cond, Entry, Expr, Matrix, Node, Num, Partial, Rel, conditions, items, joined, transform, walk
+from derive.expr import (
+    Cond,
+    Entry,
+    Expr,
+    Matrix,
+    Node,
+    Num,
+    Partial,
+    Rel,
+    Size,
+    conditions,
+    items,
+    joined,
+    transform,
+    walk,
+)
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import DECIMAL, EXACT, decimal_of, precision
@@ -41,6 +56,8 @@ def told(node: Cond, known: Numbers, module: Module) -> Numbers:
         heads = part.terms[:-1] if isinstance(part, Rel) and {*part.ops} == {"="} else ()
         value = part.terms[-1] if isinstance(part, Rel) else part
         for head in (arrives(h, module) or h for h in heads):
+            if isinstance(head, Size) and isinstance(value, Num) and head.name in dict(module.steps):
+                found[head.name] = {(): value.value}  # the stride s = 2
             if not isinstance(head, Entry):
                 continue
             try:
@@ -96,8 +113,10 @@ def _before(index: Expr) -> Expr:
 
 
 def _at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, latex: str) -> Found | None:
-    if not known or not {*module.given} <= known.keys():
+    if not known or not {*module.passed} <= known.keys():
         return None
+    steps = {name: int(known[name][()]) for name, _ in module.steps if name in known}
+    module, known = module.stepping(steps), {name: own for name, own in known.items() if name not in steps}
     link = transform(link, _message, Partial)
     try:
         links = _spread(link, module)

@@ -180,6 +180,7 @@ _SUBSCRIPTED = re.compile(r"^(.*?)_(?:\{(.*)\}|(.|\\[A-Za-z]+))$", re.DOTALL)
 _RAISED = re.compile(r"^([^_^]*)\^\{([(\[][^)\]]*[)\]]|[+-])\}$")
 _RAISED_WORD = re.compile(r"^([^_^]*)\^\{\\(?:text|mathrm|textrm|mathit)\{([A-Za-z]+)\}\}$")
 _ACCENTED = re.compile(r"^\\([A-Za-z]+) *\{(.*)\}$", re.DOTALL)
+_FACED = re.compile(r"^\\(?:mathbf|boldsymbol|bm|mathrm|mathit|mathsf|mathtt)\s*(\\[A-Za-z]+|(?<=\s)[A-Za-z])$")
 _TEXT = re.compile(r"^\\(?:text|mathrm|textrm|mathit|operatorname|mbox)\{(.*)\}$")
 
 
@@ -206,6 +207,8 @@ def name_of(latex: str) -> str:
         return name_of(latex[:-2]) + "^2"
     if text := _TEXT.match(latex):
         return text[1].strip().replace(" ", "_")
+    if match := _FACED.match(latex):
+        return name_of(match[1])  # \mathbf x, \boldsymbol\beta
     if match := _ACCENTED.match(latex):
         command, inner = match.groups()
         if command in ACCENTS:

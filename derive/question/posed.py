@@ -23,8 +23,8 @@ from derive.question.sentences.acts import Told, acts, in_bracket, points, predi
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, in_english, sentences
-from derive.question.words.lexicon import named, spans
-from derive.question.words.prose import Prose
+from derive.question.words.lexicon import begins, named, spans
+from derive.question.words.prose import BREAK, Prose
 from derive.specify.layer import Computed
 from derive.specify.wanted import Wanted
 
@@ -37,6 +37,7 @@ _WINDOWED = ("geometry", "zeros", "ties")  # families in which all is read of wi
 # in front of «$x_1 = 1$»
 _CASES = frozenset("if for when at case point start starts starting initial initialised initially".split())
 _LEADS = frozenset(": by as via through follows to".split())  # to what is shown
+_CHOOSES = frozenset("take takes use uses choose chooses consider minimise minimises".split())
 _SMALL = 3  # letters of a word between others
 _DOES_SO = frozenset("can may must will holds should".split())
 _OCCURS = frozenset("used occurs appears enters".split())
@@ -106,9 +107,9 @@ def _leads(tokens: Sentence, clause: Sentence) -> bool:
 
 def _is_shown(tokens: Sentence, word: Token) -> bool:
     """«The units are standardised and then squashed: $$…$$»: what follows is how."""
-    behind = pairwise(tokens)
-    return word.kind == "word" and any(a.text in _LEADS and a.start > word.start and b.equates and any(
-        f.display for f in b.formulas) for a, b in behind)
+    leads = _LEADS | ({","} if word.text in _CHOOSES else {"is", "are"} if word.text == "without" else set())
+    return word.kind == "word" and any(a.text in leads and a.start > word.start and b.equates and any(
+        f.display for f in b.formulas) for a, b in pairwise(tokens))
 
 
 def clauses(tokens: Sentence) -> Iterator[Sentence]:
@@ -221,5 +222,8 @@ def _is_told(clause: Sentence, prose: Prose) -> bool:
     """The clause speaks of habits, of what would be or is an error, of other layers; its sentence is a hint."""
     start, stop = prose.sentence(clause[0].start)
     words = " ".join(t.text for t in clause)
+    paragraph = prose.text[prose.text.rfind(BREAK, 0, start) + 1 :].lstrip(" *_>-")
+    if begins(paragraph, 0, "slot.hint") and not any(t.equates for t in clause):
+        return True  # of a paragraph that begins so
     return bool(named(words, *_TOLD) or named(prose.text[start:stop], "slot.hint")) or not _UNREAL.isdisjoint(
         prose.text[start:stop].split())

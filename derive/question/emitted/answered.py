@@ -49,7 +49,8 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
             said = meaning(tokens)
         except Unread:
             asked_for = [t for item in items_of(tokens) for t in item] if posed else _outside_parts(tokens, prose)
-            values = any(t.formulas and (t.said is Said.VALUE or t.sets) for t in asked_for)
+            names = {b.start for a, b in itertools.pairwise(tokens) if a.text in ("write", "call", "denote")}
+            values = any(t.formulas and (t.said is Said.VALUE and t.start not in names or t.sets) for t in asked_for)
             excepted = any(t.text in _EXCEPTS and after.formulas for t, after in itertools.pairwise(tokens))
             if not (values or excepted or {t.text for t in asked_for} & (_EXCEPTS if posed else _TROUBLE)):
                 asked = True

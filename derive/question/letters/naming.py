@@ -445,7 +445,8 @@ def _role(mention: Mention) -> str | None:
     if ends(mention.before, "excepted.roles"):
         return None  # «all but $W$ are parameters»
     for text, whole, behind in ((said, mention.after, True), (mention.before, mention.before, False)):
-        if named(text, "role.fixed") or ("threshold" in text and _POSITIVE.search(mention.formula.latex)):
+        positive = "threshold" in text and _POSITIVE.search(mention.formula.latex) and not named(text, "role.trained")
+        if named(text, "role.fixed") or positive:
             return "constants"  # a neuron's threshold, which is learnt, has either sign
         if any(span.start < len(text) for span in named(whole, "role.trained")):
             return "parameters"

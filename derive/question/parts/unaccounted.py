@@ -31,6 +31,7 @@ _NESTED = re.compile(r"\s*\\?[A-Za-z]+\s*\([^()]*\\?[A-Za-z]+\s*\([^()]*\)")  # 
 
 _OBJECTIVE = re.compile(r"\s*([A-Z]|\\ell|\\math\w+\s*\{\s*\w\s*\})\s*\(([^()]*)\)\s*")  # F(w, b)
 _STATED = re.compile(r"\\partial|\\in(?![a-z])")  # of ∂L/∂y, of a shape
+_ALLOWED = re.compile(r"\b(?:may|can) (?:use|write|introduce|abbreviate)\b")  # a letter for the answer
 _TAKEN = ("letter.target", "letter.weight", "letter.bias")  # what some formula must take
 _NEAR = 150  # characters between a name and the formula that is what it names
 _FAR = 500  # characters of its sentence that are read on either side of a part's name
@@ -40,7 +41,9 @@ def refuse_other_output(prose: Prose, letters: Iterable[str], declared: Iterable
     """Raise :class:`CardError` for «its output $h$», «the target $t$», «the bias $b$» that no formula has."""
     letters, declared = {*letters}, {*declared}
     for mention in mentions(prose, bare_letters):
-        called = () if mention.before.endswith("time") else named(mention.before, "letter")  # «the output at time $t$»
+        at = next((g.start for g in prose.gaps if g.formula is mention.formula), 0)
+        allowed = _ALLOWED.search(prose.text[prose.sentence(at)[0] : at])
+        called = () if mention.before.endswith("time") or allowed else named(mention.before, "letter")  # «at time $t$»
         for latex in mention.letters if called and called[-1].of("letter.output", *_TAKEN) else ():
             known = letters if called[-1].of(*_TAKEN) else letters | declared
             labelled = called[-1].of("letter.weight", "letter.bias")  # W of W_{xh}

@@ -73,7 +73,7 @@ def acts(clause: Sequence[Token], n: int) -> bool:
     if text in ("set", "fixed"):
         return follows in ("to", "at")
     if text in _ALONE:
-        return follows != "up" and len(clause) > _SHORT  # not «gradients add up», «extra thought:»
+        return not _adds_up(clause, n) and len(clause) > _SHORT  # not «extra thought:»
     if text in _GOES_ON:
         return before != "as" and follows not in ("forward", "from", "the")  # not «they follow the same pattern»
     if text in DONE:
@@ -105,9 +105,16 @@ def _is_whole(clause: Sequence[Token], n: int) -> bool:
     return stands and _OF_DERIVATIVES.isdisjoint(texts)
 
 
+def _adds_up(clause: Sequence[Token], n: int) -> bool:
+    """«gradients add up», «add them up»"""
+    return "up" in (t.text for t in clause[n + 1 : n + 3])
+
+
 def predicate(clause: Sequence[Token], n: int) -> bool:
     """It acts as the predicate of its clause: «is then masked», «we add the …», «then halve it»."""
     text = clause[n].text
+    if _adds_up(clause, n):
+        return False
     follows = clause[n + 1].text if n + 1 < len(clause) else ""
     before, behind = _neighbours(clause, n)
     if text in _BY_ITSELF:

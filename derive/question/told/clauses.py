@@ -36,6 +36,7 @@ _QUIET = words_of("en", "BETWEEN_PHRASES") | _ENDS | words_of("en", "QUIET")
 CHANGING = frozenset().union(*(words_of("en", name) for name in (
     "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DENIES", "AGAIN", "NO_NOUN")), DONE, DO) - _QUIET
 _BEHIND = words_of("en", "BEHIND_A_CLAUSE")
+_COUNTS = frozenset("one each per for of every the a an two three all both".split())  # open a bracket, and may stand in it
 _MAY_NAME = words_of("en", "MAY_NAME_A_LAYER")
 _OF_THE_LAYER, _SUPPOSES = words_of("en", "OF_THE_LAYER"), words_of("en", "SUPPOSES")
 _ARRIVES = frozenset({"gradient", "from", "above", "upstream", "derivative", "derivatives", "message", "error",
@@ -74,7 +75,8 @@ def clauses_in(told: Sequence[Sentence]) -> list[Clause]:
     """The clauses of all sentences that name a layer; raises :class:`Unread` where another sentence does more."""
     found: list[Clause] = []
     computes = False
-    for tokens in told:
+    for sentence in told:
+        tokens = _without_asides(sentence)
         own = clauses_of(tokens)
         equates = any(map(is_equation, tokens))
         if not (own or equates or asks(tokens) or is_harmless(tokens, computes)):
@@ -85,6 +87,22 @@ def clauses_in(told: Sequence[Sentence]) -> list[Clause]:
         computes |= bool(own) or equates
         found += own
     return found
+
+
+def _without_asides(tokens: Sentence) -> Sentence:
+    """Without brackets that say which or how many there are: «the scores $z$ (one for each of the $K$ tags)»."""
+    found: list[Token] = []
+    opened: int | None = None
+    for token in tokens:
+        found.append(token)
+        if token.text == "(":
+            opened = len(found) - 1
+        elif token.text == ")" and opened is not None:
+            inside, opened_at, opened = found[opened + 1 : -1], opened, None
+            loud = {t.text for t in inside} & CHANGING - _COUNTS
+            if inside and inside[0].text in _COUNTS and not loud and not any(t.formulas and not t.letters for t in inside):
+                del found[opened_at:]
+    return tuple(found)
 
 
 def clauses_of(tokens: Sentence) -> list[Clause]:

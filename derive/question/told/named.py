@@ -83,6 +83,11 @@ class Writing(Windows):
                 formulas, mentioned = self.unit(clause)
             case "named":
                 formulas, mentioned = self.layer(clause, parts["by"])
+            case "scaled":
+                formulas, mentioned = self.scaled(clause, of(parts["by"]))
+            case "reduced":
+                op = parts.get("op") or of(parts["by"])["name"]
+                formulas, mentioned = self.reduced(clause, str(op), of(parts.get("over")).get("index"))
             case "summed":
                 of_letters = Say("nlayer", (("name", "linear"), parts.get("with"), parts.get("more")))
                 own = tuple(one for one in clause.said.of if one is not None and one[0] not in ("with", "more"))

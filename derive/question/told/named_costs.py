@@ -52,6 +52,8 @@ class Costs(Values):
         if not isinstance(fitted, Token) or self.letter(fitted) != self.letter(aim):
             raise Unread("two targets")
         axes = source.axes or ()
+        if not axes and self.is_over_outputs(items) and source.letter.islower():
+            axes = ("k",)  # of a vector that no formula has
         name, parts = self.loss_named(str(own["name"]), source, of(target).get("noun", ""))
         given: dict[str, Any] = {"half": True} if own.get("half") == "yes" else {}
         if given and name != "squared_error":
@@ -73,6 +75,11 @@ class Costs(Values):
             formulas[-1] += self.penalty(own["penalty"])
         self.makes(clause, letter, "loss", (), "loss")
         return formulas, mentioned
+
+    def is_over_outputs(self, items: list[list[Any]]) -> bool:
+        """«averaged over all $N$ components»"""
+        nouns = (str(of(value).get("noun") or "").split()[-1:] for own in items for key, value in own if key == "over")
+        return any(noun and noun[0] in _OUTPUTS for noun in nouns)
 
     def loss_named(self, name: str, source: Value, target: str) -> tuple[str, list[Part]]:
         """The catalogue's loss; a cross-entropy is of probabilities, which something has made."""

@@ -120,7 +120,7 @@ class Values:
             called = self.called_by("input", "inputs") if self.current is None else None
             if self.current is None and called is None:
                 raise Unread("what goes in")
-            found = self.current if self.current is not None else self.known(called)
+            found = self.current if called is None and self.current is not None else self.known(called or "")
         else:
             found = only
         self.used.add(name_of(found.letter))

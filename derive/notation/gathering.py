@@ -262,11 +262,12 @@ class _Gathering(Ranks):
         found = {i.base.text for i in inner if i.subs and not i.sups and tr.is_token(i.base, "NAME")} - {
             *self.seen.bound}
         left = {n for d in self.seen.definitions for item in d.left for n in below(item)}
-        said = {*self.seen.listed, *self.seen.ranged, *(n for n, rank in self.faces.ranks.items() if rank == 0)}
+        called = {n for n, rank in self.faces.ranks.items() if rank == 0}
+        said = {*self.seen.listed, *self.seen.ranged} | called
         right = {n for d in self.seen.definitions for item in d.right for i in map(tr.scripted, tr.inside(item))
                  if not tr.is_token(i.base, "BIG") for sub in i.subs for n in tr.names_in(sub)}
         asked = {n for o in self.seen.all if o.derived and o.sub is not None for n in tr.names_in(o.sub)}
-        alone = right & said - left - asked - self.seen.under - self.subscripted
+        alone = right & said - left - (asked - called) - self.seen.under - self.subscripted
         return (found | alone) - self.heads - {*self.words} | self.known.pointers
 
     def entry(self, o: Occurrence) -> tuple[str, str | None, Runs]:

@@ -244,4 +244,4 @@ def gradient(table: SymbolTable) -> str:
     bases = {split_label(s.latex)[0]: s for s in table.symbols}
     taken = {*bases, *(a for s in table.symbols for a in (*s.axes, *map(str, s.sizes)))}
     known = (base for base, s in bases.items() if s.name.startswith("delta_"))
-    return next(known, None) or next(letter for letter in "gvqDGUV" if letter not in taken)
+    return next(known, None) or next(letter for letter in "gGDUVvq" if letter not in taken)

@@ -131,19 +131,19 @@ _REMARK = re.compile(r"\(?(?:applied )?(?:element|entry|component|coordinate|poi
 _ROLE = re.compile(r"\(?(?:is |are )?(?:kept |held )?(?:fixed|constant|given|known|trainable|learnable|learned)\)?")
 
 
-_STAGES = frozenset("""
-    input output hidden cell candidate forget update reset memory gate gates state states layer unit units logit
-    logits score scores squeeze excitation activation activations preactivation pre linear loss embedding query key
-    value excite rescale scale shift project pool mix normalise normalize softmax pooling normalisation
-    normalization attention prediction residual bottleneck projection expansion encoder decoder step first second
-    third the a an
-""".split())
+_NO_STAGE = re.compile(r"""\b(?:if|for|otherwise|else|where|when|whenever|except|unless|until|not|no|mod|over|rows?
+    |columns?
+    |\w+wise|fixed|constant|given|known|trainable|learnable|learned|held|kept|only|even|odd|all|each|every|without|with|masked
+    |clipped|detached|frozen|stop|stopped|samples?|batch|mean|averaged?|summed|transposed|elements?|entries|pro|kde|kdy|jinak
+    |pokud|když|(?!embed|pool|encod|gat)\w+(?:ed|ing))\b""", re.VERBOSE)
+_MOST_WORDS = 4  # of what a line is called
 
 
 def is_stage(item: tr.Item) -> bool:
     """«(update gate)»: what a line computes is called."""
     text = plain(item.text) if isinstance(item, tr.Token) and item.type == "TEXT" else ""
-    return bool(text) and {*re.findall(r"[^\W_]+", text.strip("()"))} <= _STAGES and text[0] + text[-1] == "()"
+    words = re.findall(r"[^\W\d_]+", text)
+    return 0 < len(words) <= _MOST_WORDS and text[0] + text[-1] == "()" and not _NO_STAGE.search(text.lower())
 
 
 def is_role(item: tr.Item) -> bool:

@@ -37,6 +37,7 @@ _WINDOWED = ("geometry", "zeros", "ties")  # families in which all is read of wi
 # in front of «$x_1 = 1$»
 _CASES = frozenset("if for when at case point start starts starting initial initialised initially".split())
 _LEADS = frozenset(": by as via through follows to".split())  # to what is shown
+_WHOLE = words_of("en", "THE_LAYER") | {"it", "activation", "nonlinearity", "function"}  # twice: another layer
 _CHOOSES = frozenset("take takes use uses choose chooses consider minimise minimises".split())
 _SMALL = 3  # letters of a word between others
 _DOES_SO = frozenset("can may must will holds should".split())
@@ -108,8 +109,10 @@ def _leads(tokens: Sentence, clause: Sentence) -> bool:
 def _is_shown(tokens: Sentence, word: Token) -> bool:
     """«The units are standardised and then squashed: $$…$$»: what follows is how."""
     leads = _LEADS | ({","} if word.text in _CHOOSES else {"is", "are"} if word.text == "without" else set())
-    return word.kind == "word" and any(a.text in leads and a.start > word.start and b.equates and any(
-        f.display for f in b.formulas) for a, b in pairwise(tokens))
+    colon = next((t.start for t in tokens if t.text == ":" and t.start > word.start), None)
+    displayed = [t for t in tokens if t.equates and any(f.display for f in t.formulas)]
+    return word.kind == "word" and (colon is not None and any(t.start > colon for t in displayed) or any(
+        a.text in leads and a.start > word.start and b in displayed for a, b in pairwise(tokens)))
 
 
 def clauses(tokens: Sentence) -> Iterator[Sentence]:
@@ -155,7 +158,7 @@ def _repeats(clause: Sequence[Token], n: int) -> bool:
     if text == "times":
         occurs = {t.text for t in clause[:n]} & _OCCURS and any(t.formulas for t in clause[:n])
         return n > 0 and number_of(clause[n - 1]) is not None and not occurs
-    whole = text == "used" and not any(t.formulas or t.text == "input" for t in clause)
+    whole = text == "used" and not _WHOLE.isdisjoint(t.text for t in clause)
     return (text == "applied" or whole) and again or text == "applied" and any(t.text == "batch" for t in clause[n:])
 
 
@@ -223,7 +226,7 @@ def _is_told(clause: Sentence, prose: Prose) -> bool:
     start, stop = prose.sentence(clause[0].start)
     words = " ".join(t.text for t in clause)
     paragraph = prose.text[prose.text.rfind(BREAK, 0, start) + 1 :].lstrip(" *_>-")
-    if begins(paragraph, 0, "slot.hint") and not any(t.equates for t in clause):
+    if begins(paragraph, 0, "slot.hint", "slot.remark") and not any(t.equates for t in clause):
         return True  # of a paragraph that begins so
     return bool(named(words, *_TOLD) or named(prose.text[start:stop], "slot.hint")) or not _UNREAL.isdisjoint(
         prose.text[start:stop].split())

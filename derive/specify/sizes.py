@@ -248,7 +248,13 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
 
 
 def _with_pointers(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> Module:
-    """The module in which the axis of a label y ∈ {1, …, K} begins where the question says, and has K entries."""
+    """The module in which the axis of a label y ∈ {1, …, K} begins where the question says, and has K entries.
+
+    Raises :class:`CardError` for a derivative by a label.
+    """
+    for wanted in module.wanted:
+        if isinstance(wanted.wrt, ex.Entry) and wanted.wrt.tensor in pointers(module):
+            raise CardError(f"the derivative by `{wanted.wrt.tensor}` is asked for, whose entries are indices")
     for _, node in nodes:
         for part in node.conds if isinstance(node, ex.And) else (node,):
             match part:

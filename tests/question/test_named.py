@@ -61,8 +61,23 @@ CARDS = {
     "map": r"The map $X_{i,j}$ (even height and width) is subsampled by $2\times 2$ max pooling with stride 2, which gives $P_{i,j}$. "
            r"The output is $$Y_{i,j} = \tanh(\alpha P_{i,j} + \beta).$$ Derive $\partial L/\partial\alpha$ and "
            r"$\partial L/\partial X_{i,j}$, given $\partial L/\partial Y_{i,j}$.",
+    "neuron": r"A single neuron with weight vector $w$ and bias $b$ forms the weighted sum of its inputs $x$ and applies the logistic "
+              r"sigmoid. The result is scored by the binary cross-entropy $L$ (natural logarithm) against the label $t$. "
+              r"Derive the gradients of the loss with respect to $w$, $b$ and $x$.",
+    "time": r"A filter is applied at all valid positions, $$a_i = \sum_{k=1}^{3} w_k x_{i+k-1} + b,$$ every $a_i$ is passed through a "
+            r"tanh to give $h_i$, and then max-pooling over time picks the largest of the $h_i$ as the single output $y$. "
+            r"Find $\partial y/\partial w_k$ and $\partial y/\partial b$.",
+    "whole": r"An image $x_{rs}$ is filtered by $$z_{rs} = b + \sum_{u=1}^{2} \sum_{v=1}^{2} w_{uv} x_{r+u-1,s+v-1}.$$ This is followed by a "
+             r"ReLU, and the resulting map is averaged over all its positions (global average pooling) to give the scalar $y$. "
+             r"Derive $\partial y/\partial w_{uv}$ and $\partial y/\partial b$.",
+    "tags": r"The scores $z = W x + b$ (one for each of the $K$ tags) are each squashed by a sigmoid to obtain $p_1,\dots,p_K$, and the "
+            r"loss $L$ is the binary cross-entropy between $p_k$ and the tag indicator $t_k \in\{0,1\}$, averaged over the $K$ tags. "
+            r"Find $\partial L/\partial W$ and $\partial L/\partial b$.",
+    "gains": r"Let $$u_k = \sum_j V_{kj} x_j.$$ The vector $u$ is passed through a tanh, which gives $h_k$; then $h_k$ is multiplied by its "
+             r"own gain $g_k$, which gives $y_k$. Derive $\partial L/\partial V_{kj}$ and $\partial L/\partial g_k$ from "
+             r"$\partial L/\partial y_k$.",
 }
-LATER = ("absolute", "penalty", "patient", "update", "norm", "pool", "map")  # each with every third sentence of MORE
+LATER = ("absolute", "penalty", "patient", "update", "norm", "pool", "map", "neuron", "time", "whole", "tags", "gains")  # each with every third sentence of MORE
 MORE = """
 Afterwards everything is multiplied by a half.|The output is scaled by its largest entry.|The result is then squared.|It is applied twice.
 Its output is added to its input.|Each output is negated.|Finally, the mean of the output is subtracted.|The first row is left out.
@@ -119,6 +134,15 @@ CHANGED = (
     ("norm", " plus $", " times $"), ("norm", "layer-normalised", "batch-normalised"), ("norm", "subtract the mean", "subtract the median"),
     ("norm", "the result is", "twice the result is"), ("pool", "average pooling", "median pooling"), ("pool", "pairs", "overlapping pairs"),
     ("pool", "The signal", "The reversed signal"), ("pool", "p_1,", "p_0,"), ("pool", "average pooling", "average pooling of the squares"),
+    ("neuron", "the weighted sum", "twice the weighted sum"), ("neuron", "the weighted sum", "the weighted mean"),
+    ("neuron", "of its inputs", "of the squares of its inputs"), ("neuron", "and applies", "and never applies"),
+    ("neuron", "the logistic sigmoid", "the logistic sigmoid twice"), ("neuron", "A single neuron", "A leaky single neuron"),
+    ("time", "the largest", "the second largest"), ("time", "picks the largest", "picks the smallest"), ("time", "every $a_i$", "every other $a_i$"),
+    ("time", "a tanh", "a tanh and a ReLU"), ("time", "of the $h_i$", "of the squared $h_i$"), ("time", "max-pooling", "soft max-pooling"),
+    ("whole", "is averaged", "is never averaged"), ("whole", "is averaged over all its", "is averaged over half of its"),
+    ("whole", "the resulting map", "the square of the resulting map"), ("whole", "followed by", "followed twice by"),
+    ("tags", "each squashed", "each doubled and squashed"), ("tags", "for each of", "for each second of"), ("tags", "between $p", "between $1-p"),
+    ("gains", "multiplied by", "masked by"), ("gains", "its own gain", "the inverse of its own gain"), ("gains", "is multiplied", "is twice multiplied"),
     ("map", "stride 2,", "stride 2 with zeros outside,"), ("map", "is subsampled by", "is subsampled twice by"), ("map", "by $2", "by dilated $2"),
 )
 OPEN = (
@@ -154,12 +178,21 @@ GIVEN = {
     "norm": {"x": RNG.normal(size=4), "omega": RNG.normal(size=4), "epsilon": 0.1},
     "pool": {"x": RNG.normal(size=6), "w": RNG.normal(size=3)},
     "map": {"X": RNG.normal(size=(4, 6)), "alpha": 0.6, "beta": 0.2},
+    "neuron": {"w": RNG.normal(size=3), "b": 0.2, "x": RNG.normal(size=3), "t": 1.0},
+    "time": {"w": RNG.normal(size=3), "b": 0.2, "x": RNG.normal(size=7)},
+    "whole": {"w": RNG.normal(size=(2, 2)), "b": 0.4, "x": RNG.normal(size=(4, 5))},
+    "tags": {"W": RNG.normal(size=(2, 3)), "b": RNG.normal(size=2), "x": RNG.normal(size=3), "t": np.array([0.0, 1.0])},
+    "gains": {"V": RNG.normal(size=(2, 3)), "x": RNG.normal(size=3), "g": RNG.normal(size=2)},
 }
 
 
 def _softmax(z):
     e = np.exp(z - z.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
+
+
+def _filtered(w, b, x):
+    return b + sum(w[u, v] * x[u : u + 3, v : v + 4] for u in range(2) for v in range(2))
 
 
 VALUES = {
@@ -178,6 +211,11 @@ VALUES = {
     "update": lambda h, x, W, R, V, S: h + (np.tanh(W @ x + R @ h) - h) / (1 + np.exp(-V @ x - S @ h)),
     "norm": lambda x, omega, epsilon: (u := (x - x.mean()) / np.sqrt(x.var() + epsilon)) * np.exp(-omega * u**2),
     "pool": lambda x, w: w * x.reshape(-1, 2).mean(1) ** 2,
+    "neuron": lambda w, b, x, t: np.log1p(np.exp(w @ x + b)) - t * (w @ x + b),
+    "time": lambda w, b, x: np.tanh(np.convolve(x, w[::-1], "valid") + b).max(),
+    "whole": lambda w, b, x: np.maximum(0, _filtered(w, b, x)).mean(),
+    "tags": lambda W, b, x, t: (np.log1p(np.exp(W @ x + b)) - t * (W @ x + b)).mean(),
+    "gains": lambda V, x, g: g * np.tanh(V @ x),
     "map": lambda X, alpha, beta: np.tanh(alpha * X.reshape(2, 2, 3, 2).max((1, 3)) + beta),
 }
 

@@ -180,9 +180,12 @@ def remarks(formulas: list[Formula]) -> list[Formula]:
 def stages(formulas: list[Formula]) -> list[Formula]:
     r"""Without \text{(update gate)} at the end of a line."""
     def bare(run: trees.Run) -> trees.Run:
-        return tuple(i for n, i in enumerate(run) if not (
-            vocabulary.is_stage(i) and n > 0 and tr.is_token(run[n - 1], "AMP", "QUAD", "COMMA")
-            and (n + 1 == len(run) or tr.is_token(run[n + 1], *trees.BETWEEN, "DOT"))))
+        def ends(n: int) -> bool:
+            before, last = run[n - 1] if n else None, n + 1 == len(run)
+            apart = before is not None and (tr.is_token(before, "AMP", "QUAD", "COMMA") or run[n].start > before.end)
+            return apart and (last or tr.is_token(run[n + 1], *trees.BETWEEN, "DOT"))
+
+        return tuple(i for n, i in enumerate(run) if not (vocabulary.is_stage(i) and ends(n)))
 
     return trees.changed(formulas, lambda tree: trees.mapped(tree, bare, scripts=False))
 

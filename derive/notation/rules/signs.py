@@ -69,6 +69,8 @@ def shaped_values(formulas: list[Formula]) -> list[Formula]:
         alone = values and named and tr.is_token(part[-2], "IN") and len(values[-1]) > 2
         if not alone or not tr.is_token(tr.base_of(head[0]), "NAME") or not str(tr.base_of(part[-1])).endswith("_bb"):
             return part
+        if is_derived(values[-1][:-2]):  # \delta = \partial L/\partial y \in \mathbb{R}^m: it has the shape of y
+            return part[:-2]
         bold = getattr(tr.base_of(head[0]), "bold", 0)
         if trees.letter(head[0]) is None and shaped and not bold and not any(
                 trees.spelt([i]) in known for i in trees.sides(part)[1]):

@@ -343,12 +343,19 @@ def ranks_said(prose: Prose) -> dict[str, int]:
         if named(words, "rank.pointer"):  # «the true class $c$» of p_c
             ranks |= {name: 0 for name in map(name_of, mention.letters) if name == mention.formula.latex.strip() and
                       _only_below(name, prose.formulas)}
+    for gap in prose.gaps:  # «the label $y \in \{1, \dots, K\}$»
+        letter, _, behind = gap.formula.latex.partition(r"\in")
+        if behind.lstrip().startswith(r"\{") and ends(prose.text[: gap.start], "rank.pointer") and _only_below(
+                name_of(letter.strip()), [f for f in prose.formulas if f is not gap.formula]):
+            ranks[name_of(letter.strip())] = 0
     return ranks
 
 
 def _only_below(name: str, formulas: Iterable[Formula]) -> bool:
     """The letter stands in subscripts, and nowhere else but by itself."""
-    places = [i for f in formulas if len(f.tree or ()) > 1 for item in f.tree or () for i in inside(item)]
+    trees = [f.tree or () for f in formulas]
+    written = [tree for tree in trees if not all(is_token(i, "NAME", "REL") for i in tree)]  # not j ≠ t
+    places = [i for tree in written for item in tree for i in inside(item)]
     subs = (sub for one in places if isinstance(one, Scripted) for sub in one.subs)
     low = {id(i) for sub in subs for item in sub for i in inside(item)}
     own = [id(i) in low for i in places if is_token(i, "NAME") and str(i) == name]
@@ -376,6 +383,8 @@ def sizes_said(prose: Prose) -> Iterator[str]:
         if letter is None or name_of(letter[1]) in computed or ends(before, "sized.one") or (
                 name_of(letter[1]).rpartition("_")[2] in run and "_" in letter[1]):
             continue
+        if re.search(r"\bsteps? of size\s*\Z", before):
+            continue  # of an Euler step, or of a descent
         if _is_size(rest) or begins(rest, 0, "sized.things") or ends(before, "sized.number", most=5) or ends(
                 before, "sized.dimension", most=3) or ends(before, "sized.of_what", "sized.by"):
             yield letter[1]

@@ -287,7 +287,12 @@ def _operations(prose: Prose, module: Module, posed: bool) -> Iterator[Open]:
 def _is_attribute(span: Span, prose: Prose) -> bool:
     """«the smoothed modulus»: a participle between an article and its noun."""
     behind = prose.text[span.stop : span.stop + 2]
-    return ends(prose.text[: span.start], "naming.article") and behind[:1] == " " and behind[1:].isalpha()
+    before = prose.text[: span.start]
+    article = ends(before, "naming.article") or _ADJECTIVES.search(before)
+    return bool(article) and behind[:1] == " " and behind[1:].isalpha()
+
+
+_ADJECTIVES = re.compile(r"\b(?:a|an|the|its) (?:fixed|given|known|constant|suitably|symmetrically|row) ?\Z")
 
 
 def _settled(kind: str, span: Span, prose: Prose, module: Module) -> bool:

@@ -72,6 +72,8 @@ def acts(clause: Sequence[Token], n: int) -> bool:
     before, behind = _neighbours(clause, n)
     if text in ("set", "fixed"):
         return follows in ("to", "at")
+    if text == "half" and follows == "of" and clause[n + 2 : n + 3] and clause[n + 2].text not in _OBJECT:
+        return False  # «half of last year's class lost a sign»
     if text in _ALONE:
         return not _adds_up(clause, n) and len(clause) > _SHORT  # not «extra thought:»
     if text in _GOES_ON:

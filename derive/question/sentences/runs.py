@@ -222,13 +222,14 @@ def _question(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 
 
 _CONCEPTS = frozenset().union(*(words_of("en", name) for name in ("CONCEPTS", "CHANGES", "CHANGES_REQUEST", "ALTERED")))
+_OF_A_LAYER = words_of("en", "OF_THE_LAYER")
 
 
 def _neutral(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """Words up to a comma or the end, of which none belongs to a layer, computes, counts or denies."""
     n = at
     while n < len(tokens) and tokens[n].kind == "word" and number_of(tokens[n]) is None and not (
-            tokens[n].text in _CONCEPTS or orders(tokens, n) or spans(tokens[n].text, "part")):
+            tokens[n].text in _CONCEPTS | _OF_A_LAYER or orders(tokens, n) or spans(tokens[n].text, "part")):
         n += 1
         if n == len(tokens) or tokens[n].text == ",":
             yield n, ""

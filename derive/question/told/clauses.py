@@ -36,7 +36,7 @@ _QUIET = words_of("en", "BETWEEN_PHRASES") | _ENDS | words_of("en", "QUIET")
 CHANGING = frozenset().union(*(words_of("en", name) for name in (
     "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DENIES", "AGAIN", "NO_NOUN")), DONE, DO) - _QUIET
 _BEHIND = words_of("en", "BEHIND_A_CLAUSE")
-_COUNTS = frozenset("one each per for of every the a an two three all both".split())  # open a bracket, and may stand in it
+_COUNTS = frozenset("one each per for of every the a an two three all both".split())  # which, and how many
 _MAY_NAME = words_of("en", "MAY_NAME_A_LAYER")
 _OF_THE_LAYER, _SUPPOSES = words_of("en", "OF_THE_LAYER"), words_of("en", "SUPPOSES")
 _ARRIVES = frozenset({"gradient", "from", "above", "upstream", "derivative", "derivatives", "message", "error",
@@ -100,7 +100,8 @@ def _without_asides(tokens: Sentence) -> Sentence:
         elif token.text == ")" and opened is not None:
             inside, opened_at, opened = found[opened + 1 : -1], opened, None
             loud = {t.text for t in inside} & CHANGING - _COUNTS
-            if inside and inside[0].text in _COUNTS and not loud and not any(t.formulas and not t.letters for t in inside):
+            named = all(t.letters for t in inside if t.formulas)
+            if inside and inside[0].text in _COUNTS and not loud and named:
                 del found[opened_at:]
     return tuple(found)
 

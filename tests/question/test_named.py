@@ -76,8 +76,11 @@ CARDS = {
     "gains": r"Let $$u_k = \sum_j V_{kj} x_j.$$ The vector $u$ is passed through a tanh, which gives $h_k$; then $h_k$ is multiplied by its "
              r"own gain $g_k$, which gives $y_k$. Derive $\partial L/\partial V_{kj}$ and $\partial L/\partial g_k$ from "
              r"$\partial L/\partial y_k$.",
+    "skip": r"Let $h = \tanh(Wx + b)$ with $x, h \in \mathbb{R}^n$. Then every component of $h$ is multiplied with its own learned "
+            r"gain $g_i$, and finally the input $x$ is added back to give $y$. Derive the backward message to $x$ and the "
+            r"gradients with respect to $W$, $b$ and $g$.",
 }
-LATER = ("absolute", "penalty", "patient", "update", "norm", "pool", "map", "neuron", "time", "whole", "tags", "gains")  # each with every third sentence of MORE
+LATER = ("absolute", "penalty", "patient", "update", "norm", "pool", "map", "neuron", "time", "whole", "tags", "gains", "skip")  # each with every third sentence of MORE
 MORE = """
 Afterwards everything is multiplied by a half.|The output is scaled by its largest entry.|The result is then squared.|It is applied twice.
 Its output is added to its input.|Each output is negated.|Finally, the mean of the output is subtracted.|The first row is left out.
@@ -143,6 +146,8 @@ CHANGED = (
     ("whole", "the resulting map", "the square of the resulting map"), ("whole", "followed by", "followed twice by"),
     ("tags", "each squashed", "each doubled and squashed"), ("tags", "for each of", "for each second of"), ("tags", "between $p", "between $1-p"),
     ("gains", "multiplied by", "masked by"), ("gains", "its own gain", "the inverse of its own gain"), ("gains", "is multiplied", "is twice multiplied"),
+    ("skip", "is added back", "is never added back"), ("skip", "the input $x$", "twice the input $x$"), ("skip", "every component", "every other component"),
+    ("skip", "added back", "added and subtracted"), ("skip", "the input $x$ is", "the input $x$ or $h$ is"), ("skip", "$x$ is added back", "$x$ is subtracted"),
     ("map", "stride 2,", "stride 2 with zeros outside,"), ("map", "is subsampled by", "is subsampled twice by"), ("map", "by $2", "by dilated $2"),
 )
 OPEN = (
@@ -183,6 +188,7 @@ GIVEN = {
     "whole": {"w": RNG.normal(size=(2, 2)), "b": 0.4, "x": RNG.normal(size=(4, 5))},
     "tags": {"W": RNG.normal(size=(2, 3)), "b": RNG.normal(size=2), "x": RNG.normal(size=3), "t": np.array([0.0, 1.0])},
     "gains": {"V": RNG.normal(size=(2, 3)), "x": RNG.normal(size=3), "g": RNG.normal(size=2)},
+    "skip": {"W": RNG.normal(size=(3, 3)), "x": RNG.normal(size=3), "b": RNG.normal(size=3), "g": RNG.normal(size=3)},
 }
 
 
@@ -216,6 +222,7 @@ VALUES = {
     "whole": lambda w, b, x: np.maximum(0, _filtered(w, b, x)).mean(),
     "tags": lambda W, b, x, t: (np.log1p(np.exp(W @ x + b)) - t * (W @ x + b)).mean(),
     "gains": lambda V, x, g: g * np.tanh(V @ x),
+    "skip": lambda W, x, b, g: g * np.tanh(W @ x + b) + x,
     "map": lambda X, alpha, beta: np.tanh(alpha * X.reshape(2, 2, 3, 2).max((1, 3)) + beta),
 }
 
@@ -253,6 +260,16 @@ def test_words_that_make_another_layer():
 @pytest.mark.parametrize("question", OPEN)
 def test_over_what_a_loss_or_a_layer_is_taken(question):
     assert not _is_read(question)
+
+
+IN_FRONT = ("A picture $x$ passes an average pooling layer with windows of two by two pixels.", "First comes a convolution with three taps.",
+            "A signal $x$ runs through a convolution with three taps.", "An embedding layer turns words into vectors.",
+            "The vector $x$ is layer normalised first.", "A picture passes a pooling layer with two by two windows.")
+
+
+@pytest.mark.parametrize("then", ["The output is normalised to length one.", "Then $x$ goes through a linear layer with matrix $W$, which gives $y$."])
+def test_a_layer_in_front_that_no_clause_reads(then):
+    assert [said for said in IN_FRONT if _is_read(f"{said} {then} State the forward message and the backward message.")] == []
 
 
 def test_samples_that_are_not_counted_from_one():

@@ -43,6 +43,11 @@ CARDS = {
     "leaky": "Consider a fully connected layer with input vector $x$, weight matrix $W$ and bias vector $b$, followed by leaky "
              "rectified linear units whose slope is 0.1 for negative arguments. Give the forward message, the backward "
              "message and the parameter message.",
+    "even": "A grey-scale picture $x$ with an even number of rows and columns passes an average pooling layer with windows of "
+            "two by two pixels and a stride of two. There is no padding. State the forward message and the backward message.",
+    "plain": "Consider a fully connected layer with weight matrix $W$, without bias and without "
+             "activation function. State the forward message, the backward message and the parameter message of this layer for a "
+             "single input vector $x$.",
 }
 POOLS, NORMS = ("max", "avg", "ring"), ("instance", "layer")
 MORE = """
@@ -145,6 +150,9 @@ CHANGED = (
     ("leaky", "leaky rectified", "noisy leaky rectified"), ("leaky", "weight matrix $W$", "symmetric weight matrix $W$"),
     ("leaky", "for negative arguments", "for arguments below one"), ("leaky", "weight matrix $W$", "transposed weight matrix $W$"),
     ("leaky", "units whose", "units in every second place whose"), ("leaky", "bias vector $b$", "bias vector $-b$"),
+    ("even", "an even number", "an odd number"), ("even", "with an even number of rows and columns", "with a masked number of rows"),
+    ("even", "average pooling", "weighted average pooling"), ("even", "There is no padding", "There is no padding at the left"),
+    ("plain", "and without activation function", "and with an unknown activation function"), ("plain", "without activation", "without noisy activation"),
 )
 
 
@@ -180,15 +188,17 @@ def test_read(key):
 
 @pytest.mark.parametrize("key", CARDS)
 def test_a_sentence_that_says_more(key):
-    more = (*MORE, *(OF_WINDOWS if key not in (*NORMS, "softmax", "leaky") else ()))
-    assert [said for said in more if _module(_told(key, said)) is not None] == []
+    own = {"plain": ("A ReLU follows.", "The constant is learned.", "The slope is learned.")}.get(key, ())  # true, or read
+    more = (*MORE, *(OF_WINDOWS if key not in (*NORMS, "softmax", "leaky", "plain") else ()))
+    assert [said for said in more if said not in own and _module(_told(key, said)) is not None] == []
 
 
 @pytest.mark.parametrize("key", CARDS)
 def test_a_clause_that_says_more(key):
     question = CARDS[key]
     ends = [stop.start() for stop in re.finditer(r"\.(?= [A-Z])", question)]
-    assert [(at, said) for said in FUSED for at in ends if _module(question[:at] + said + question[at:]) is not None] == []
+    own = (" of the gradient", " of the derivative image") if key == "plain" else ()  # no bias of it
+    assert [(at, said) for said in FUSED for at in ends if said not in own and _module(question[:at] + said + question[at:]) is not None] == []
 
 
 def test_words_that_make_another_layer():
@@ -206,6 +216,8 @@ def test_words_that_make_another_layer():
     ("conv", {"x": np.array([1.0, 2, 3]), "w": np.array([1.0, 10, 100]), "b": np.array(0.5)}, [210.5, 321.5, 32.5]),
     ("softmax", {"x": np.array([0.0, 2 * np.log(3)]), "tau": np.array(2.0)}, [0.25, 0.75]),
     ("leaky", {"x": np.array([1.0, -1]), "W": np.array([[1.0, 2], [2, 1]]), "b": np.array([0.0, 1])}, [-0.1, 2]),
+    ("even", {"x": np.arange(8.0).reshape(2, 4)}, [[2.5, 4.5]]),
+    ("plain", {"x": np.array([1.0, -1]), "W": np.array([[1.0, 2], [2, 0]])}, [-1, 2]),
 ])
 def test_value(key, given, value):
     assert np.allclose(_read(CARDS[key]).forward(**given), value)
@@ -218,3 +230,8 @@ def test_normalised(key, over):
     expected = (x - x.mean(over, keepdims=True)) / np.sqrt(x.var(over, keepdims=True) + 1e-5)
     found = _read(CARDS[key]).forward(x=x, **own)
     assert np.allclose(found, expected if key == "instance" else 2 * expected + 1)
+
+
+def test_the_jacobian_matrix_of_a_layer_without_parameters():
+    module = _module("Derive the Jacobian matrix of the softmax function with input $z$ and output $p$.")
+    assert module is not None and [*module.given] == ["z"] and module.output == "p"

@@ -195,6 +195,8 @@ _STOPS = frozenset({",", ")", ":", "and"})
 def _plain(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """Words and letters up to a comma, an “and” or the end that name no part and change nothing of a derivative."""
     n = at
+    if at < len(tokens) and tokens[at].text in ("which", "whose"):  # «of a layer in which odd rows are skipped»
+        return
     while n < len(tokens) and (_is_plain(tokens, n) or _is_part(tokens, n) or (tokens[n].text == "and" and n > at)):
         n += 3 if tokens[n].text == "(" else 1
         if n == len(tokens) or tokens[n].text in _STOPS or orders(tokens, n):
@@ -222,14 +224,15 @@ def _question(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 
 
 _CONCEPTS = frozenset().union(*(words_of("en", name) for name in ("CONCEPTS", "CHANGES", "CHANGES_REQUEST", "ALTERED")))
-_OF_A_LAYER = words_of("en", "OF_THE_LAYER")
+_OF_A_LAYER, _IS = words_of("en", "OF_THE_LAYER"), words_of("en", "IS_OR_GETS")
 
 
 def _neutral(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """Words up to a comma or the end, of which none belongs to a layer, computes, counts or denies."""
     n = at
     while n < len(tokens) and tokens[n].kind == "word" and number_of(tokens[n]) is None and not (
-            tokens[n].text in _CONCEPTS | _OF_A_LAYER or orders(tokens, n) or spans(tokens[n].text, "part")):
+            tokens[n].text in _CONCEPTS | _OF_A_LAYER or orders(tokens, n) or spans(tokens[n].text, "part")
+            or n > at and tokens[n - 1].text in _IS and tokens[n].text.endswith("ed")):  # «what comes out is tripled»
         n += 1
         if n == len(tokens) or tokens[n].text == ",":
             yield n, ""

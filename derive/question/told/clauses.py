@@ -24,7 +24,7 @@ from derive.question.sentences.runs import COMPUTING, RUNS
 from derive.question.sentences.tokens import Sentence, Token, asks, orders
 from derive.question.told.phrases import Phrases
 from derive.question.told.values import Unread
-from derive.question.words.lexicon import spans
+from derive.question.words.lexicon import named, spans
 from derive.records import dataclass
 
 _ENDS = frozenset({"and", "while", "where", "whereas", "which"})
@@ -38,6 +38,7 @@ CHANGING = frozenset().union(*(words_of("en", name) for name in (
 _BEHIND = words_of("en", "BEHIND_A_CLAUSE")
 _COUNTS = frozenset("one each per for of every the a an two three all both".split())  # which, and how many
 _MAY_NAME = words_of("en", "MAY_NAME_A_LAYER")
+_THROUGH = words_of("en", "TELLS_OF_A_LAYER")
 _OF_THE_LAYER, _SUPPOSES = words_of("en", "OF_THE_LAYER"), words_of("en", "SUPPOSES")
 _ARRIVES = frozenset({"gradient", "from", "above", "upstream", "derivative", "derivatives", "message", "error",
                        "suppose", "collects", "everything", "later", "times", "output", "further", "network"})
@@ -235,9 +236,10 @@ def is_harmless(tokens: Sentence, computes: bool) -> bool:
         return True
     if not computes:
         words = {t.text for t in tokens}
-        if any(t.formulas for t in tokens) and any(
-                end for n in range(len(tokens)) for end, _ in RUNS["layername"](tokens, n)):
-            return False  # a layer and letters that no clause reads
+        text = " ".join(t.text for t in tokens)
+        told = any(t.formulas for t in tokens) or not words.isdisjoint(_THROUGH)
+        if told and (spans(text, "part") or named(text, "geometry.pool")):
+            return False  # a layer that no clause reads
         return words.isdisjoint(_OF_THE_LAYER) and not any(
             any(more(tokens, part, behind=False)) for part in parts_of(tokens))
     words_ = [t for t in tokens if t.kind != "sign"]

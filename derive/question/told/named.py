@@ -85,6 +85,8 @@ class Writing(Windows):
                 formulas, mentioned = self.layer(clause, parts["by"])
             case "scaled":
                 formulas, mentioned = self.scaled(clause, of(parts["by"]))
+            case "added":
+                formulas, mentioned = self.added(clause)
             case "reduced":
                 op = parts.get("op") or of(parts["by"])["name"]
                 formulas, mentioned = self.reduced(clause, str(op), of(parts.get("over")).get("index"))

@@ -79,6 +79,24 @@ class Windows(Costs):
         gain = f"{self.letter(token)}_{{{axes[-1]}}}" if each else self.letter(token)
         return [f"{letter}_{{{below}}} = {gain} {source.letter}_{{{below}}}"], mentioned
 
+    def added(self, clause: Clause) -> tuple[list[str], list[str]]:
+        r"""y_k = h_k + x_k, of two values that are written with one and the same index."""
+        more = of(clause.parts["more"]).get("letter")
+        if not isinstance(more, Token):
+            raise Unread("what is added")
+        other = self.known(self.letter(more), more, of(clause.parts["more"]).get("noun", ""))
+        source = self.value(clause.parts.get("in"), clause)
+        self.used.add(name_of(other.letter))
+        letter, noun = self.output(clause.parts["out"], clause)
+        axes = source.axes or other.axes or (("k",) if source.letter.islower() and other.letter.islower() else ())
+        same = {len(own) for own in (source.axes, other.axes) if own}
+        if source.latex or other.letter == source.letter or not axes or len(same) > 1:
+            raise Unread("what is added to what")
+        mentioned = [*self.mention(source), *self.mention(other)]
+        self.makes(clause, letter, noun, axes, "added")
+        below = "".join(axes)
+        return [f"{letter}_{{{below}}} = {source.letter}_{{{below}}} + {other.letter}_{{{below}}}"], mentioned
+
     def subscripts(self, token: Token | None) -> tuple[str, ...]:
         """c of $m_c$, as the card writes it."""
         found = _BELOW.search(self.written.get(token.start, "")) if token is not None and token.formulas else None

@@ -174,6 +174,7 @@ class Phrases(Named):
         of_layers = {v.letters[0] if isinstance(v, Token) else v for _, own in self.layers for v in own.values()
                      if isinstance(v, (str, Token))}
         everything = "all" in words or not letters and bool(words & {"gradients", "messages"})
+        words -= {"matrix"} if "jacobian" in words else set()  # «the Jacobian matrix»
         own = bool(words & _OF_PARAMETERS or letters & of_layers or everything and parameters)
         return (*["forward"] * ("forward" in words), "backward", *["parameters"] * own)
 

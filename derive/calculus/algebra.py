@@ -35,6 +35,21 @@ class Monomial:
             self.powers.pop(atom, None)
         else:
             self.powers[atom] = ex.ONE if isinstance(atom, ex.Bracket) else total
+        if atom is ex.PI or isinstance(atom, ex.Mul) and atom.factors[-1] is ex.PI:
+            self._cancel_pi()
+
+    def _cancel_pi(self) -> None:
+        r"""\sqrt{2\pi} / (2\pi) is 1/\sqrt{2\pi}: a power of π goes into a root that it stands against."""
+        by = self.powers.get(ex.PI)
+        if not isinstance(by, ex.Num) or by.value.denominator > 1:
+            return
+        for atom, exponent in self.powers.items():
+            match atom, exponent:
+                case ex.Mul((ex.Num(scale), ex.PI)), ex.Num(root) if (root > 0) != (by.value > 0):
+                    self.number = _product(self.number, scale ** -int(by.value))
+                    self.powers[atom] = ex.add(exponent, by)
+                    del self.powers[ex.PI]
+                    return
 
     def product(self, other: Monomial) -> Monomial:
         found = Monomial(_product(self.number, other.number), dict(self.powers))

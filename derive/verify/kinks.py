@@ -40,6 +40,7 @@ from derive.verify.scope import Scope
 
 _STEP = Fraction(1, 10**30)  # to either side of a kink
 _CLOSE = Decimal(10) ** -20  # how near a slope there is to the one-sided derivative
+_SOLVED = 4  # steps to the boundary
 _MOST = 60  # points
 
 
@@ -62,9 +63,10 @@ class Beside:
 
     @property
     def border(self) -> Entry | None:
-        """An entry that is moved onto the boundary: the gap is a linear function of it."""
-        inner = (n for n in walk(self.gap) if isinstance(n, Entry) and not any(map(is_bound, free_indices(n))))
-        return next((e for e in (self.boundary.terms[0], self.wrt, *inner)
+        """An entry that is moved onto the boundary: the gap is a linear function of it, an exact one if it is added."""
+        inner = [n for n in walk(self.gap) if isinstance(n, Entry) and not any(map(is_bound, free_indices(n)))]
+        added = [n for n in inner if isinstance(self.gap, Add) and n in self.gap.terms]
+        return next((e for e in (self.boundary.terms[0], *added, self.wrt, *inner)
                      if isinstance(e, Entry) and _is_linear(self.gap, e.tensor)), None)
 
     @property
@@ -171,7 +173,12 @@ class _Here(NamedTuple):
             rise = _sides(claim, _Held(point, border.tensor, place, now + 1), at)[count] - gap
             if not rise:
                 return None
-            on = _Held(point, border.tensor, place, now - (Fraction(gap) if isinstance(gap, int) else gap) / rise)
+            on: Point = point
+            for _ in range(_SOLVED):  # with a root in it the first is only near
+                now -= (Fraction(gap) if isinstance(gap, int) else gap) / rise
+                on = _Held(point, border.tensor, place, now)
+                if not (gap := _sides(claim, on, at)[count]):
+                    break
             step = point.kind.number(_STEP)
             now = on.values[said.wrt.tensor][by]
             near = [_sides(claim, _Held(on, said.wrt.tensor, by, now + h), at)[:count] for h in (-step, step)]

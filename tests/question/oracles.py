@@ -327,6 +327,10 @@ ORACLES: dict[str, Oracle] = {
     "row_norm": Oracle(lambda a: (a - a.mean(1, keepdims=True)) / a.std(1, keepdims=True), ((3, 5),)),
     "mahalanobis": Oracle(lambda x, m, a: (x - m) @ a @ (x - m), (V, V, (4, 4))),
     "maximum": Oracle(np.ptp, (V,)),
+    "mixture_of_widths": Oracle(lambda u, t, m, s: -np.log((softmax(u) * np.exp(-((t - m) ** 2) / (2 * np.exp(2 * s))) / (
+        np.sqrt(2 * np.pi) * np.exp(s))).sum()), (V, S, V, V)),
+    "batch_norm_relu": Oracle(lambda w, x, g, b, e: np.maximum(
+        0, g * ((a := x @ w) - a.mean(0)) / np.sqrt(a.var(0) + e) + b), ((3, 2), (4, 3), (2,), (2,), S), {4: "positive"}),
     "gaussian_unit": Oracle(lambda x, m, s: np.exp(-((x - m) ** 2) / (2 * s**2)) / (s * np.sqrt(2 * np.pi)), (S, S, S),
                             {2: "positive"}),
     "weighted_sum": Oracle(np.dot, (V, V)),

@@ -330,3 +330,19 @@ def test_a_derivative_that_is_asked_for_stands_on_the_line_that_is_named(name: s
     lines, readings = text.splitlines(), module_of(Card.parse(text)).readings
     found = [found for r in readings if (found := re.fullmatch(r"asked for (\$.*\$) \(line (\d+)\)", r))]
     assert found and all(r"\frac{\partial" in lines[int(f[2]) - 1] for f in found)
+
+
+@pytest.mark.parametrize("asked, letters", [
+    ("Forward, backward and parameter message. (4p)", "x W b"),
+    ("forward / backward / parameter messages pls", "x W b"),
+    ("Parameter messages for $W$ and $b$, backward message for $x$.", "W b x"),
+    ("Backward message to $x$?", "x"),
+    ("- Backward message to $x$\n- Parameter message for $b$", "x b"),
+])
+def test_a_list_of_messages_is_a_request(asked: str, letters: str) -> None:
+    said = r"A layer with weights $W$ and bias $b$ maps the input $x$ to $$y_k = \tanh(\sum_j W_{kj} x_j + b_k).$$ "
+    module = module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{said}\n\n{asked}\n\n# Solution\n\nTODO\n"))
+    found = {w.wrt.tensor for w in module.wanted if isinstance(w.wrt, Entry)}
+    if not found:
+        found = {*(module.inputs if "vjp" in module.asked else ()), *(module.parameters if "parameters" in module.asked else ())}
+    assert found == {*letters.split()}

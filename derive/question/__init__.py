@@ -21,7 +21,6 @@ from derive.question import in_words, masks, numbers, steps
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
-from derive.question.requests.fragments import with_verbs
 from derive.question.requests.request import besides
 from derive.question.requests.slots import refuse_requests
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
@@ -66,7 +65,7 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
             card = with_statement(card, statement)
         if problems := tuple(statement.unfinished()):
             raise CardError(*problems)
-        module, unanswered = _with_numbers(with_verbs(unbarred(card)), statement)
+        module, unanswered = _with_numbers(unbarred(card), statement)
         not_on = () if outside is None else _not_on(card, outside)
         return replace(module, readings=(*module.readings, *unanswered, *not_on))
     except DeriveError as error:

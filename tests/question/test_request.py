@@ -346,3 +346,9 @@ def test_a_list_of_messages_is_a_request(asked: str, letters: str) -> None:
     if not found:
         found = {*(module.inputs if "vjp" in module.asked else ()), *(module.parameters if "parameters" in module.asked else ())}
     assert found == {*letters.split()}
+    assert not any("Derive" in reading for reading in module.readings)  # what is quoted stands on the card
+
+
+def test_kinds_of_messages_may_be_joined_by_strokes() -> None:
+    module = read(r"A layer computes $y = \tanh(W x + b)$. Derive the forward / backward / parameter messages.")
+    assert module.asked == ("forward", "vjp", "parameters")

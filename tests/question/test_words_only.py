@@ -152,7 +152,7 @@ CHANGED = (
     ("leaky", "units whose", "units in every second place whose"), ("leaky", "bias vector $b$", "bias vector $-b$"),
     ("even", "an even number", "an odd number"), ("even", "with an even number of rows and columns", "with a masked number of rows"),
     ("even", "average pooling", "weighted average pooling"), ("even", "There is no padding", "There is no padding at the left"),
-    ("plain", "and without activation function", "and with an unknown activation function"), ("plain", "without activation", "without noisy activation"),
+    ("plain", "and without activation function", "and with an unknown activation function"), ("plain", "weight matrix", "inverse weight matrix"), ("plain", "without activation", "without noisy activation"),
 )
 
 

@@ -258,14 +258,41 @@ _FINITE = re.compile(r"\b(?:is|are|was|were|be|has|have|comes?|arrives?|vanish\w
 _WHEN = re.compile(r"\b(?:when|if|given|where|with|at)\b")
 
 
+_KIND = r"(?:forward|backward|parameter)"
+_TO = rf"(?:\s+(?:for|to|of|w\.\s?r\.\s?t\.|with respect to)\s+{GAP}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+){GAP})*)"
+_ONE = rf"(?:{_KIND}(?:\s+(?:messages?|pass(?:es)?))?{_TO}?|(?:three\s+)?messages)"
+_MESSAGES = re.compile(
+    rf"\s*(?P<what>(?:(?:the|all(?:\s+the)?)\s+)?{_ONE}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)(?:the\s+)?{_ONE})*(?!\w)"
+    rf"(?:\s+(?:of|for)\s+(?:the|this)(?:\s+whole)?\s+(?:layer|unit|block|network|cell|module))?)"
+    rf"(?P<please>\s+(?:please|pls))?\s*(?P<end>[.?!(\[{BREAK}]|\Z)?")
+_SLASH = re.compile(rf"(?<=\w)\s*(/)\s*(?=(?:the\s+)?{_KIND}\b)")  # forward / backward / parameter messages
+_BEGINS = re.compile(rf"^|[.?!)]\s|{BREAK}")
+_LISTS = re.compile(r"\b(?:derive|give|find|compute|calculate|determine|state|write)\b[^.?!]*:[^.?!]*$")  # Derive: - …
+
+
 def _with_orders(plain: PlainText) -> PlainText:
-    """A text that orders nothing, with “derive” in front of derivatives that it notes: «Gradients on $a$ and $p$.»"""
-    if named(plain.text, "ask.verb", "ask.explain"):
-        return plain
+    """A text with “derive” in front of what it notes as asked for: «Backward message to $x$?», «Gradients on $a$.»"""
     pieces: list[tuple[str, int]] = [*zip(plain.text, plain.origin, strict=True)]
-    for found in reversed([*_NOTED.finditer(plain.text)]):
-        at = plain.origin[found.start("what")]
-        own = found["what"] != GAP or _DERIVATIVE.match(plain.source, at)
+    for slash in _SLASH.finditer(plain.text):
+        pieces[slash.start(1)] = (",", pieces[slash.start(1)][1])
+    text = "".join(c for c, _ in pieces)
+    places = dict(_message_lists(text, plain))
+    for please in filter(None, places.values()):
+        pieces[slice(*please)] = [(" ", at) for _, at in pieces[slice(*please)]]
+    for found in () if places or named(text, "ask.verb", "ask.explain") else _NOTED.finditer(text):
+        own = found["what"] != GAP or _DERIVATIVE.match(plain.source, plain.origin[found.start("what")])
         if own and not _FINITE.search(_WHEN.split(found["rest"])[0]):
-            pieces[found.start("what") : found.start("what")] = [(c, at) for c in "derive "]
+            places[found.start("what")] = None
+    for start in sorted(places, reverse=True):
+        pieces[start:start] = [(c, plain.origin[start]) for c in "derive "]
     return replace(plain, text="".join(c for c, _ in pieces), origin=tuple(at for _, at in pieces))
+
+
+def _message_lists(text: str, plain: PlainText) -> Iterator[tuple[int, tuple[int, int] | None]]:
+    """Where sentences begin that are a list of messages and nothing else, and where «please» stands behind them."""
+    items, behind = ({bisect_left(plain.origin, m.span()[n]) for m in _ITEM.finditer(plain.source)} for n in (0, 1))
+    for start in sorted({*(m.end() for m in _BEGINS.finditer(text)), *behind}):
+        found = _MESSAGES.match(text, start)
+        whole = found is not None and (found["end"] is not None or {found.end(), found.end() + 1} & items)
+        if found is not None and whole and "message" in found["what"] and not _LISTS.search(text[:start]):
+            yield found.start("what"), found.span("please") if found["please"] else None

@@ -243,6 +243,11 @@ def base_of(item: Item) -> Item:
     return item.base if isinstance(item, Scripted) else item
 
 
+def with_base(item: Item, base: Item) -> Item:
+    """The base with the item's scripts."""
+    return replace(item, base=base) if isinstance(item, Scripted) else base
+
+
 def scripted(item: Item) -> Scripted:
     """The item with its scripts, of which there may be none."""
     item = normal(item)

@@ -59,31 +59,29 @@ def positive_part(part: trees.Run) -> trees.Run:
 
 
 def shaped_values(formulas: list[Formula]) -> list[Formula]:
-    r"""h = … \in \mathbb{R}^K as h = …, h \in \mathbb{R}^K, and so where h(x) = … is a vector."""
+    r"""h = … \in \mathbb{R}^K as h = …, h \in \mathbb{R}^K, and so where h(x) = … is a vector.
+
+    \partial L/\partial y \in \mathbb{R}^m is \partial L/\partial y: it has the shape of y.
+    """
     known = {name for name, axes in trees.stated(formulas).items() if axes}
 
     def apart(part: trees.Run) -> trees.Run:
         head, *values = trees.sides(part)
+        if len(part) < 3 or not tr.is_token(part[-2], "IN") or not str(tr.base_of(part[-1])).endswith("_bb"):
+            return part
+        if is_derived((values or [head])[-1][:-2]):
+            return part[:-2]
         shaped = isinstance(part[-1], tr.Scripted)
         named = len(head) == 1 or (len(head) == 2 and shaped and trees.called(head, 0) is not None)
-        alone = values and named and tr.is_token(part[-2], "IN") and len(values[-1]) > 2
-        if not alone or not tr.is_token(tr.base_of(head[0]), "NAME") or not str(tr.base_of(part[-1])).endswith("_bb"):
+        if not (values and named and len(values[-1]) > 2) or not tr.is_token(tr.base_of(head[0]), "NAME"):
             return part
-        if is_derived(values[-1][:-2]):  # \delta = \partial L/\partial y \in \mathbb{R}^m: it has the shape of y
-            return part[:-2]
         bold = getattr(tr.base_of(head[0]), "bold", 0)
         if trees.letter(head[0]) is None and shaped and not bold and not any(
                 trees.spelt([i]) in known for i in trees.sides(part)[1]):
             return part  # of y_k = … \in \mathbb{R}^K, y_k may be the whole
         return *part[:-2], trees.sign("COMMA", ",", part[-2]), head[0], *part[-2:]
 
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, apart))
-
-
-def shaped_derivatives(part: trees.Run) -> trees.Run:
-    r"""\partial L/\partial y \in \mathbb{R}^m as \partial L/\partial y: it has the shape of y."""
-    shaped = len(part) > 2 and tr.is_token(part[-2], "IN") and str(tr.base_of(part[-1])).endswith("_bb")
-    return part[:-2] if shaped and len(trees.sides(part)) == 1 and is_derived(part[:-2]) else part
+    return trees.in_statements(apart)(formulas)
 
 
 def cells(part: trees.Run) -> trees.Run:
@@ -154,7 +152,7 @@ def circled(formulas: list[Formula]) -> list[Formula]:
                     return within(tuple(found), head)
         return tuple(found)
 
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, read))
+    return trees.in_statements(read)(formulas)
 
 
 _ASSIGNS = ("leftarrow", "gets", "←", "longleftarrow")
@@ -225,31 +223,22 @@ def labels(formulas: list[Formula]) -> list[Formula]:
     return trees.changed(formulas, lambda tree: trees.each(tree, labelled))
 
 
-def brackets(formulas: list[Formula]) -> list[Formula]:
-    r"""a[z] as a(z), for what is defined with such brackets or shown so, a[\bullet], and for words."""
-    known = {*_with_brackets(formulas)}
-
-    def round_(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
-        group = trees.called(run, n, "LBRACK") if str(tr.base_of(run[n])) in known else None
-        if group is None:
-            return None
-        after, paren = run[n + 1], replace(group, bracket="LPAREN")
-        return (run[n], replace(after, base=paren) if isinstance(after, tr.Scripted) else paren), 2
-
-    return trees.replaced(formulas, round_) if known else formulas
-
-
 _OF_SETS = ("COMMA", "SEMI", "REL", "IN", "TEXT", "DOTS", "MID", "COLON")
 
 
-def curly(formulas: list[Formula]) -> list[Formula]:
-    r"""d_i \{a + b\} as d_i (a + b): behind a letter a sum in braces is no set."""
+def brackets(formulas: list[Formula]) -> list[Formula]:
+    r"""a[z] as a(z), for what is defined with such brackets or shown so, a[\bullet], and for words.
+
+    So is d_i \{a + b\} d_i (a + b): behind a letter a sum in braces is no set.
+    """
+    known = {*_with_brackets(formulas)}
+
     def round_(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
-        group = trees.called(run, n, "LSET")
-        if group is None or not tr.has(group.items, "PLUS", "MINUS") or tr.has(group.items, *_OF_SETS):
+        group = trees.called(run, n, "LBRACK", "LSET")
+        is_sum = group is not None and tr.has(group.items, "PLUS", "MINUS") and not tr.has(group.items, *_OF_SETS)
+        if group is None or not (str(tr.base_of(run[n])) in known if group.bracket == "LBRACK" else is_sum):
             return None
-        after, paren = run[n + 1], replace(group, bracket="LPAREN")
-        return (run[n], replace(after, base=paren) if isinstance(after, tr.Scripted) else paren), 2
+        return (run[n], tr.with_base(run[n + 1], replace(group, bracket="LPAREN"))), 2
 
     return trees.replaced(formulas, round_)
 
@@ -286,4 +275,4 @@ def of_arguments(formulas: list[Formula]) -> list[Formula]:
         indexed = bool(item.subs) and not item.primes and str(item.base) not in defined
         return () if indexed or (item.base == two[0][0] and trees.spelt(group.items) in heads) else part
 
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, kept))
+    return trees.in_statements(kept)(formulas)

@@ -42,8 +42,11 @@ def group(r: Reader, c: tr.Cursor) -> ex.Expr:
         case "LBRACK" if tr.has(g.items, "REL", "IN"):
             found = ex.Bracket(conditions.condition(r, g.items, g.end - 1))
         case _:
+            if tr.has(g.items, "STAR") and tr.is_group(c.peek(), "LPAREN"):
+                raise r.error(g, f"`{r.shown(g)}(…)`: a convolution, or a product? Write its entries, as in "
+                                 r"`y_t = \sum_j f_j g_{t-j}`, or `\cdot`")
             found = _parenthesised(r, g)
-            if len(item.subs) == 1 and all(tr.is_token(i, "PLUS") for i in item.subs[0]):
+            if tr.is_positive_part(item):
                 found = ex.Extremum("max", (ex.ZERO, found))  # [u]_+
                 item = replace(item, subs=())
     return r.raised(found, item)

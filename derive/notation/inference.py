@@ -12,9 +12,9 @@ import itertools
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
-from derive.expr import Add, Entry, Expr, Fn, Infinity, Mul, Node, Num, Rel, walk
+from derive.expr import MINUS_ONE, Add, Entry, Expr, Fn, Infinity, Mul, Node, Num, Rel, walk
 from derive.notation.elaboration import claims, fits, marked, rank_of, wholes
-from derive.notation.shapes import MARKS, SOFTMAX, STARRED, TRANSPOSE, is_square
+from derive.notation.shapes import HADAMARD, MARKS, SOFTMAX, STARRED, TRANSPOSE, is_square
 from derive.notation.symbols import SymbolTable, is_capital
 from derive.records import dataclass
 
@@ -44,8 +44,8 @@ def inferred(
     wide = _Way.best(table, claimed, undecided | numbered) if numbered else way
     if any(wide.faults) or wide is way:
         return way.settled(plain)
-    narrow = () if way.faults[0] else [name for name, rank in way.first.items() if rank == NUMBER and (
-        wide.first[name] == MATRIX)]
+    narrow = () if way.faults[0] else [name for name, rank in wide.first.items() if rank == MATRIX and (
+        way.first.get(name, NUMBER) == NUMBER)]
     shaped = wide.settled(plain)  # h_i = W x_i
     return replace(shaped, open=(*shaped.open, *((name, (_SHAPES[NUMBER], _SHAPES[MATRIX])) for name in narrow)))
 
@@ -53,7 +53,7 @@ def inferred(
 def _numbered(claimed: Sequence[Rel], table: SymbolTable, decided: Set[str]) -> set[str]:
     """x and h of h_i = W x_i with a whole W: vectors, if that is a matrix, of which i is the number.
 
-    So is m of m_i = Σ_j a_{ij} v_j, where v_j ∈ R^d.
+    So is m of m_i = Σ_j a_{ij} v_j, where v_j ∈ R^d; V of V_e x may be a matrix for each e.
     """
     at: dict[str, set[bool]] = {}
     for entry in (n for claim in claimed for n in walk(claim) if isinstance(n, Entry)):
@@ -63,6 +63,9 @@ def _numbered(claimed: Sequence[Rel], table: SymbolTable, decided: Set[str]) -> 
     found = {other.tensor for claim in claimed for m in walk(claim) if isinstance(m, Mul)
              for pair in itertools.pairwise(m.factors) for own, other in (pair, pair[::-1])
              if isinstance(other, Entry) and is_capital(_letter(own) or "") and _letter(own) not in decided} & single
+    found |= {own.tensor for claim in claimed for m in walk(claim) if isinstance(m, Mul)
+              for own, other in itertools.pairwise(m.factors) if isinstance(own, Entry) and own.tensor in single
+              and is_capital(own.tensor) and _letter(other) not in {None, *decided}}
     vectors = {s.name for s in table.symbols if s.unwritten}
     own = [{n.tensor for n in walk(claim) if isinstance(n, Entry)} for claim in claimed]
     found |= {name for names in own if names & vectors for name in names & single}
@@ -157,15 +160,16 @@ class _Component:
         return tuple(ranks for cost, ranks in found if cost == best) or (dict.fromkeys(self.names, 0),)
 
     def against(self, ranks: Ranks) -> Cost:
-        """Small letters that are matrices, capitals that act on something and are none, and axes in all."""
+        """Small letters that are matrices; capitals that act and are none; vectors added to matrices; axes in all."""
         acting = {name for claim in self.claimed for name in _acting(claim, self.table, ranks)} | self.beside
-        return self.cost({name: (rank,) for name, rank in ranks.items()}, acting)
+        spread = sum(_spread(claim, self.table, ranks) for claim in self.claimed)
+        return self.cost({name: (rank,) for name, rank in ranks.items()}, acting, spread)
 
-    def cost(self, choices: Choices, acting: Set[str]) -> Cost:
+    def cost(self, choices: Choices, acting: Set[str], spread: int = 0) -> Cost:
         """The least that the choices left may cost."""
         small = sum(min(ranks) == MATRIX for name, ranks in choices.items() if not is_capital(name))
         wrong = sum(MATRIX not in ranks for name, ranks in choices.items() if name in acting)
-        return small, wrong, sum(map(min, choices.values()))
+        return small, wrong, spread, sum(map(min, choices.values()))
 
     def fitting(self) -> Iterator[Ranks]:
         """Choices of ranks under which each claim fits, until all others cost more than the best.
@@ -242,20 +246,28 @@ def _components(claimed: Sequence[Rel], undecided: set[str]) -> list[tuple[list[
 
 
 def _beside(claim: Rel, undecided: Set[str]) -> Iterator[str]:
-    """W of W x and of x W: capitals beside another letter, under a transpose or not; of W x_i where x_i may be one."""
+    """W of W x, x W and W (x + z), under a transpose or not; of W x_i where x_i may be a vector.
+    """
     for node in walk(claim):
         starred = isinstance(node, Fn) and node.name == STARRED
         for pair in itertools.pairwise(node.factors if isinstance(node, Mul) else node.args if starred else ()):  # type: ignore[attr-defined]
             for own, other in (pair, pair[::-1]):
-                name, whole = _letter(own), _letter(other) is not None
-                if name is not None and is_capital(name) and (own is pair[0] or not is_square(own)) and (
+                names, whole = _letters(own), bool(_letters(other))
+                if whole and isinstance(own, Entry) and own.tensor in undecided:
+                    names = [own.tensor]  # V_e x
+                if (own is pair[0] or not is_square(own)) and (
                         whole or (isinstance(other, Entry) and other.tensor in undecided)):
-                    yield name
+                    yield from filter(is_capital, names)
 
 
 def _acting(claim: Rel, table: SymbolTable, ranks: Ranks) -> Iterator[str]:
-    """W of W σ(V x), B of W X + B: capitals beside what is a vector or a matrix, or added to a matrix."""
+    """W of W σ(V x), B of W X + B: capitals beside what is a vector or a matrix, or added to a matrix.
+
+    So are S of softmax(S), A and B of A ⊙ B: where all letters are capitals.
+    """
     for node in walk(claim):
+        inside = [_letter(a) for a in node.args] if isinstance(node, Fn) and node.name in (SOFTMAX, HADAMARD) else []
+        yield from (name for name in inside if name and all(is_capital(n or "") for n in inside))
         if isinstance(node, Add) and any(rank_of(term, table, ranks) == MATRIX for term in node.terms):
             yield from (name for term in node.terms if (name := _letter(term)) is not None and is_capital(name))
         for pair in itertools.pairwise(node.factors) if isinstance(node, Mul) else ():
@@ -263,6 +275,12 @@ def _acting(claim: Rel, table: SymbolTable, ranks: Ranks) -> Iterator[str]:
                 name = _letter(own)
                 if name is not None and is_capital(name) and rank_of(other, table, ranks):
                     yield name
+
+
+def _spread(claim: Rel, table: SymbolTable, ranks: Ranks) -> int:
+    """The vectors that are added to a matrix: to each of its rows or columns."""
+    sums = ([rank_of(t, table, ranks) for t in node.terms] for node in walk(claim) if isinstance(node, Add))
+    return sum(found.count(COLUMN) for found in sums if MATRIX in found)
 
 
 def softmaxes(nodes: Sequence[Node], table: SymbolTable) -> str:
@@ -280,6 +298,14 @@ def _letter(node: Expr) -> str | None:
     """W of W, W^⊤ and W^2."""
     inner = node.args[0] if isinstance(node, Fn) and node.name == TRANSPOSE else node.base if is_square(node) else node
     return inner.tensor if isinstance(inner, Entry) and not inner.indices else None
+
+
+def _letters(node: Expr) -> list[str]:
+    """W of W, x and z of x − z: the letters of which nothing but a sum is made."""
+    terms = node.terms if isinstance(node, Add) else (node,)
+    found = [_letter(t.factors[1] if isinstance(t, Mul) and t.factors[0] == MINUS_ONE and len(t.factors) == 2 else t)
+             for t in terms]
+    return [name for name in found if name is not None] if None not in found else []
 
 
 def with_ranks(table: SymbolTable, found: Ranks) -> SymbolTable:

@@ -154,8 +154,9 @@ _STATED = {"a number": r"\in \mathbb{R}", "a vector": r"\in \mathbb{R}^{n}", "a 
 def refuse_open(r: Reader, found: Symbol, item: tr.Item) -> None:
     """Raise where two things fit."""
     if readings := dict(r.table.open).get(found.name):
-        raise r.error(item, f"`{found.latex}` is {' or '.join(readings)}: the formulas fit both ways. Write "
-                            + " or ".join(rf"`{found.latex} {_STATED[reading]}`" for reading in readings))
+        shown = r.shown(item) if found.axes else found.latex
+        raise r.error(item, f"`{shown}` is {' or '.join(readings)}: the formulas fit both ways. Write "
+                            + " or ".join(rf"`{shown} {_STATED[reading]}`" for reading in readings))
 
 
 def entry(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor, at_start: bool) -> Expr:
@@ -170,7 +171,8 @@ def entry(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.C
     if inverse and (tr.is_token(group, "NAME") or isinstance(group, tr.Group)):
         raise r.error(item, rf"`{r.shown(item)}`: one over a number, or the inverse of a matrix? Write "
                             rf"`\frac{{1}}{{{found.latex}}}`; an inverse is outside the notation")
-    if following is None or not tr.is_group(group, "LPAREN", "LBRACK"):
+    if following is None or not tr.is_group(group, "LPAREN", "LBRACK") or (
+            group.bracket == "LBRACK" and tr.is_positive_part(following)):
         return r.power(node, raised)
     after = tr.scripted(following)
     signature = at_start and len(indices) == len(found.axes) and tr.is_token(c.peek(1), "REL")

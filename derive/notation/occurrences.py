@@ -159,6 +159,7 @@ class Occurrences:
         elif isinstance(base, tr.Command):
             for argument in _without_d(base):
                 self.run(argument, at)
+        self.bounds += item.subs if tr.is_token(base, "IND") and [*map(len, item.subs)] == [1] else ()  # \mathbf{1}_n
         for sub in () if tr.is_token(base, "BIG") else item.subs:
             self.run(sub, replace(at, index=at.index or isinstance(base, tr.Group)))
         for sup in () if tr.is_transposed(item) and not tr.is_token(base, "BIG") else item.sups:
@@ -186,7 +187,7 @@ class Occurrences:
         text, sups = item.base.text, item.sups
         behind = tr.scripted(following) if following is not None else None
         group = behind.base if behind is not None and tr.is_group(behind.base, "LPAREN", "LBRACK") else None
-        entry = behind.subs[:1] if behind is not None and group is not None else ()  # f(x)_{kl}
+        entry = () if behind is None or group is None or tr.is_positive_part(behind) else behind.subs[:1]  # f(x)_{kl}
         sub = next(iter((*item.subs[:1], *entry)), None)
         alone = [sup[0] if len(sup) == 1 else None for sup in sups]
         starred, transposed = any(tr.is_token(i, "STAR") for i in alone), tr.is_transposed(item)

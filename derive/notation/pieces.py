@@ -335,7 +335,7 @@ def definitions(items: tr.Items) -> list[Definition]:
         return [d for row in tr.split(items[0].items, "CR") for d in definitions(row)]
     for part in tr.split([i for i in items if not tr.is_token(i, "AMP")], "COMMA", "SEMI", "TEXT", "AND", "IFF", "CR"):
         sides = tr.split(part, "REL")
-        if len(sides) < 2 or not sides[0] or not sides[1]:
+        if len(sides) < 2 or not sides[0] or not sides[1] or all(i.text != "=" for i in part if tr.is_token(i, "REL")):
             continue
         local: tuple[str, ...] = ()
         head = tr.normal(sides[0][0])

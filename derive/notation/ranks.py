@@ -29,6 +29,7 @@ class Ranks(Labels):
         self.axes: dict[str, int] = {}  # of letters that leave some out here and there, how many there are
         self.scalars: set[str] = set()  # said to be numbers
         self.settled: set[str] = set()  # said to be vectors or matrices
+        self.of_numbers: set[str] = set()  # whose entries are said to be numbers
         self.pointing: set[str] = set()  # labels, whose entries are indices
 
     def stated(self) -> None:
@@ -54,6 +55,7 @@ class Ranks(Labels):
         self.tensors.add(text)
         if leading and (known or text not in self.above):
             self.unwritten[text], self.extents[text] = len(known), ("",) * leading + known
+            self.of_numbers |= set() if known else {text}
             return
         self.add(text, Kind.TENSOR, self.along(known), (), known)
         self.scalars |= {text} if not (known or sub or own) else set()

@@ -266,6 +266,13 @@ def is_transposed(item: Item) -> bool:
                                               for s in item.sups)
 
 
+def is_positive_part(item: Item) -> bool:
+    """[z]_+ and (z)_+."""
+    item = normal(item)
+    return isinstance(item, Scripted) and is_group(item.base, "LBRACK", "LPAREN") and len(item.subs) == 1 and all(
+        is_token(i, "PLUS") for i in item.subs[0])
+
+
 def is_derivative(item: Item) -> bool:
     r"""∂ of \partial L / \partial x, or the quotient of two ∂."""
     above = item.arguments[0] if isinstance(item, Command) and item.type == "FRAC" else (item,)

@@ -308,7 +308,7 @@ def test_an_ordinal_names_no_letter() -> None:
 
 
 def test_matrices_that_an_index_numbers_are_no_numbers() -> None:
-    with pytest.raises(DeriveError, match="numbers or matrices"):
+    with pytest.raises(DeriveError, match="a number or a matrix"):
         read(r"Let $y = \sum_{e=1}^{E} g_e\, A_e x$ with $x \in \mathbb{R}^n$. Given $\partial L/\partial y$, derive "
              r"$\partial L/\partial x$.")
 

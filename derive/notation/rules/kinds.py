@@ -45,9 +45,9 @@ def _kind_of(tree: trees.Run) -> Said:
         return Said.NAMES
     if is_declaration(tree):
         return Said.DECLARATION
-    if is_range(tree) and tr.has(tree, "REL", "IN", "RANGE"):
-        return Said.RANGE
     parts = [trees.sides(part) for part in trees.statements(tree)]
+    if is_range(tree) and tr.has(tree, "REL", "IN", "RANGE") and not _computes(parts[0]):
+        return Said.RANGE
     first = next((p for p in parts if len(p) > 1), None)
     if first is None or not first[0]:
         letters = all(len(p) == 1 and tr.is_token(tr.base_of(p[0]), "NAME", "DOTS") for p in trees.statements(tree))
@@ -56,6 +56,12 @@ def _kind_of(tree: trees.Run) -> Said:
         return Said.SET
     own = trees.called(first[0], 0) if len(first[0]) == 2 and trees.letter(first[0][0]) else None
     return Said.FUNCTION if own is not None else Said.DEFINITION
+
+
+def _computes(two: list[trees.Run]) -> bool:
+    """y = W x: made of letters as a range may be, but no number, list or chain of bounds."""
+    return len(two) > 1 and any(True for _ in tr.names_in(two[-1])) and not any(
+        tr.has(run, "DOTS", "RANGE", "COMMA") for run in two)
 
 
 def equates(formula: Formula) -> bool:

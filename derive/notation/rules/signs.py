@@ -52,10 +52,7 @@ def _half_line(space: tr.Item) -> str | None:
 
 def positive_part(part: trees.Run) -> trees.Run:
     """[z]_+ = max(0, z) is left out: the notation knows it."""
-    head = tr.normal(part[0])
-    own = isinstance(head, tr.Scripted) and tr.is_group(head.base, "LBRACK", "LPAREN") and any(
-        len(s) == 1 and tr.is_token(s[0], "PLUS") for s in head.subs)
-    return () if own and len(trees.sides(part)) == 2 and len(trees.sides(part)[0]) == 1 else part
+    return () if tr.is_positive_part(part[0]) and [*map(len, trees.sides(part))][:-1] == [1] else part
 
 
 def shaped_values(formulas: list[Formula]) -> list[Formula]:

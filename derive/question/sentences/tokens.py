@@ -8,8 +8,6 @@ from functools import cached_property
 
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, entry_set, kind_of
-from derive.notation.rules.trees import sides, statements
-from derive.notation.tree import has, inside, is_token
 from derive.question.letters.naming import bare_letters, written_letters
 from derive.question.words.prose import BREAK, GAP, Prose
 from derive.records import dataclass
@@ -56,18 +54,9 @@ class Token:
 
     @cached_property
     def equates(self) -> bool:
-        """It defines a letter or a function; y = Wx is not taken for a range."""
-        if not self.formulas:
-            return False
-        if self.said not in (Said.RANGE, Said.DEFINITION) or len(self.formulas) > 1:
-            return self.said in (Said.DEFINITION, Said.FUNCTION)
-        if self.sets:
-            return False
-        if self.said is Said.DEFINITION:
-            return True
-        runs = sides(statements(self.formula.tree or ())[0])
-        return len(runs) > 1 and any(is_token(part, "NAME") for i in runs[-1] for part in inside(i)) and not any(
-            has(run, "DOTS", "RANGE", "COMMA") for run in runs)
+        """It defines a letter or a function."""
+        return bool(self.formulas) and self.said in (Said.DEFINITION, Said.FUNCTION) and (
+            len(self.formulas) > 1 or not self.sets)
 
     @cached_property
     def sets(self) -> bool:

@@ -80,8 +80,7 @@ class Told:
 
     def formula(self, formula: Formula) -> None:
         """A formula of the card counts as it stands."""
-        kind = kind_of(formula)
-        key = "forward" if kind is Said.RANGE and Token("formula", "", 0, (formula,)).equates else _KEYS.get(kind)
+        key = _KEYS.get(kind_of(formula))
         if key is None:
             return
         latex = formula.latex.strip().rstrip(".,;").strip()

@@ -11,7 +11,8 @@ CASES = {
     r"x \in \mathbb{R}^n": Said.DECLARATION, r"0 \le k, l < n": Said.RANGE, r"k = 1, \dots, K": Said.RANGE,
     r"w \leftarrow w - \eta g": Said.UPDATE, r"\frac{\partial y}{\partial x}": Said.DERIVATIVE,
     r"y = \lim_{n \to \infty} x_n": Said.DEFINITION, r"\nabla_w L = x": Said.GRADIENT, r"\frac{d s}{d a} = s (1 - s)": Said.GRADIENT,
-    r"\sigma(s) = \frac{1}{1 + e^{-s}}": Said.FUNCTION, "y_k = a x_k": Said.DEFINITION,
+    r"\sigma(s) = \frac{1}{1 + e^{-s}}": Said.FUNCTION, "y_k = a x_k": Said.DEFINITION, "y = W x + b": Said.DEFINITION,
+    "k = 3": Said.RANGE,
     r"\|x\| > 1": Said.FACT, "(y - t)^2": Said.VALUE, "x_{": Said.UNREADABLE,
 }
 

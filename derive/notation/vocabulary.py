@@ -105,32 +105,30 @@ def plain(text: str) -> str:
     return re.sub(r"(?:\s|~)+", " ", text).strip(" ,.;").lower()
 
 
+def said(item: tr.Item | None) -> str:
+    """The words of an item; nothing of what is no text."""
+    return plain(item.text) if tr.is_token(item, "TEXT") else ""
+
+
 def kind(item: tr.Item | None) -> str | None:
     """IF, ELSE, AND, IFF, ALL or IN, where the item is such a word."""
-    if not isinstance(item, tr.Token):
-        return None
-    return {"AND": "AND", "IFF": "IFF", "FORALL": "ALL"}.get(item.type) if item.type != "TEXT" else _KIND_OF.get(
-        plain(item.text)
-    )
+    sign = item.type if isinstance(item, tr.Token) else ""
+    return _KIND_OF.get(said(item), {"AND": "AND", "IFF": "IFF", "FORALL": "ALL"}.get(sign))
 
 
 def opens_range(item: tr.Item) -> bool:
     """«for», «for all», «with», «where»: a range may follow; never «if»."""
-    return kind(item) == "ALL" or (tr.is_token(item, "TEXT") and plain(item.text) in (
-        "for", "with", "where", "pro", "kde"))
+    return kind(item) == "ALL" or said(item) in ("for", "with", "where", "pro", "kde")
 
 
 def defining(item: tr.Item) -> bool:
     """«where», «with»: what follows may be a definition."""
-    return isinstance(item, tr.Token) and item.type == "TEXT" and plain(item.text) in ("where", "with", "kde", "s")
+    return said(item) in ("where", "with", "kde", "s")
 
 
-_REMARK = re.compile(r"\(?(?:applied )?(?:element|entry|component|coordinate|point)[- ]?wise\)?")
-
-
-_ROLE = re.compile(r"\(?(?:is |are )?(?:kept |held )?(?:fixed|constant|given|known|trainable|learnable|learned)\)?")
-
-
+# nothing new of a function of numbers; who is who
+REMARK = re.compile(r"\(?(?:applied )?(?:element|entry|component|coordinate|point)[- ]?wise\)?")
+ROLE = re.compile(r"\(?(?:is |are )?(?:kept |held )?(?:fixed|constant|given|known|trainable|learnable|learned)\)?")
 _NO_STAGE = re.compile(r"""\b(?:if|for|otherwise|else|where|when|whenever|except|unless|until|not|no|mod|over|rows?
     |columns?
     |\w+wise|fixed|constant|given|known|trainable|learnable|learned|held|kept|only|even|odd|all|each|every|without|with|masked
@@ -141,19 +139,8 @@ _MOST_WORDS = 4  # of what a line is called
 
 def is_stage(item: tr.Item) -> bool:
     """«(update gate)»: what a line computes is called."""
-    text = plain(item.text) if isinstance(item, tr.Token) and item.type == "TEXT" else ""
-    words = re.findall(r"[^\W\d_]+", text)
-    return 0 < len(words) <= _MOST_WORDS and text[0] + text[-1] == "()" and not _NO_STAGE.search(text.lower())
-
-
-def is_role(item: tr.Item) -> bool:
-    """«fixed», «given»: who is who."""
-    return isinstance(item, tr.Token) and item.type == "TEXT" and _ROLE.fullmatch(plain(item.text)) is not None
-
-
-def is_remark(item: tr.Item) -> bool:
-    """«(elementwise)»: nothing new of a function of numbers."""
-    return isinstance(item, tr.Token) and item.type == "TEXT" and _REMARK.fullmatch(plain(item.text)) is not None
+    words = re.findall(r"[^\W\d_]+", text := said(item))
+    return 0 < len(words) <= _MOST_WORDS and text[0] + text[-1] == "()" and not _NO_STAGE.search(text)
 
 
 _ALONG = re.compile(r"\(?(?:(?:applied |taken )?(row|column)(?:[- ]?wise| by \1)"
@@ -162,22 +149,18 @@ _ALONG = re.compile(r"\(?(?:(?:applied |taken )?(row|column)(?:[- ]?wise| by \1)
 
 def along(item: tr.Item) -> str | None:
     """rows or columns of «(row-wise)», «over each column»."""
-    found = _ALONG.fullmatch(plain(item.text)) if isinstance(item, tr.Token) and item.type == "TEXT" else None
+    found = _ALONG.fullmatch(said(item))
     return None if found is None else f"{found[1] or found[2] or found[3]}s"
 
 
 def such_that(item: tr.Item) -> bool:
     """``:``, ``|`` or «such that» in a set or under a sum."""
-    return isinstance(item, tr.Token) and (
-        item.type in ("COLON", "MID") or (item.type == "TEXT" and plain(item.text) in _SUCH_THAT)
-    )
+    return tr.is_token(item, "COLON", "MID") or said(item) in _SUCH_THAT
 
 
 def extremal(item: tr.Item | None) -> str | None:
     """'max' or 'min' where the words are «is the largest in its window» and the like."""
-    if not isinstance(item, tr.Token) or item.type != "TEXT":
-        return None
-    match = _EXTREMAL.fullmatch(plain(item.text))
+    match = _EXTREMAL.fullmatch(said(item))
     return None if match is None else "max" if match["max"] else "min"
 
 

@@ -43,7 +43,6 @@ SPELLINGS = (
     Rule("f(x_k) = … defines f", functions.of_numbers),
     Rule("f(x_k) is f_k", functions.of_entries),
     Rule("x = (x_1, …, x_n) has n entries", lists.entries),
-    Rule("v_k = (v_{k1}, …, v_{kd}) is v_{ki}", lists.of_rows),
     Rule("m ∈ {0, 1}^n is m ∈ R^n", trees.in_statements(signs.cells)),
     Rule("δ_{ik} is [i = k]", signs.kroneckers),
     Rule("a ⊗ b is a ⊙ b, or a b^⊤", signs.circled),

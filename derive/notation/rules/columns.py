@@ -166,7 +166,7 @@ def remarks(formulas: list[Formula]) -> list[Formula]:
             return tuple(below if i is calls[0] else i for i in tree if i is not along[0][0])
         told = {id(i) for _, i in roles(tree)}
         return tuple(i for n, i in enumerate(tree) if id(i) not in told and not (
-            vocabulary.is_remark(i) and of_numbers(tree[:n])))
+            vocabulary.REMARK.fullmatch(vocabulary.said(i)) and of_numbers(tree[:n])))
 
     def of_numbers(before: trees.Run) -> bool:
         parts = trees.statements(before)
@@ -203,7 +203,7 @@ def ranges(formulas: list[Formula]) -> list[Formula]:
 def roles(tree: tr.Items) -> Iterator[tuple[tr.Token, tr.Token]]:
     r"""γ and the words of \gamma > 0 \text{ fixed}: whoever reads words is told what they say of the letter."""
     for n, item in enumerate(tree):
-        before = trees.statements(tree[:n])[-1:] if vocabulary.is_role(item) else []
+        before = trees.statements(tree[:n])[-1:] if vocabulary.ROLE.fullmatch(vocabulary.said(item)) else []
         head = tr.normal(before[0][0]) if before else None
         if tr.is_token(item, "TEXT") and tr.is_token(head, "NAME") and len(trees.sides(before[0])) == 1 and tr.has(
                 before[0], "REL", "IN"):

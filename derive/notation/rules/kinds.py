@@ -76,10 +76,7 @@ def _equates(tree: trees.Run) -> bool:
 def entry_set(tree: trees.Run) -> str | None:
     """The number that the formula gives an entry: 1 of x_1 = 1."""
     parts = trees.statements(tree)
-    runs = trees.sides(parts[0]) if len(parts) == 1 else []
-    sets = len(runs) == 2 and all(len(r) == 1 for r in runs) and isinstance(runs[0][0], tr.Scripted) and (
-        tr.is_token(runs[1][0], "NUMBER"))
-    return str(runs[1][0]) if sets else None
+    return str(trees.sides(parts[0])[1][0]) if is_case(tree) and isinstance(parts[0][0], tr.Scripted) else None
 
 
 def is_case(tree: trees.Run) -> bool:

@@ -96,22 +96,27 @@ def _stands(own: str, items: tr.Items) -> bool:
 
 @dataclass(frozen=True)
 class _Entries:
-    """x = (x_1, …, x_n): the letter, that of its entries, how many axes, how many entries, and what shape is stated."""
+    """x = (x_1, …, x_n): the letter, that of its entries, how many axes, how many entries, and what shape is stated.
+
+    ``below`` is the k of v_k = (v_{k1}, …, v_{kd}).
+    """
 
     letter: tr.Token
     entry: tr.Token
     axes: int
     size: tr.Items | None
     shape: tr.Items
+    below: tr.Items = ()
 
     def declared(self, own: tr.Token) -> trees.Run:
         """The shape of the letter; x_i where no size is known."""
+        head = trees.indexed(own, *self.below) if self.below else own
         if self.shape:
-            return own, *self.shape
+            return head, *self.shape
         if self.size is not None:
             space = tr.Scripted(trees.name("R_bb", own), (), (tuple(self.size),), 0, own.start, own.end)
-            return own, trees.sign("IN", "in", own), space
-        return (trees.indexed(own, *(trees.name(c, own) for c in "ijkl"[: self.axes])),)
+            return head, trees.sign("IN", "in", own), space
+        return (trees.indexed(own, *self.below, *(trees.name(c, own) for c in "ijkl"[: self.axes])),)
 
 
 def entries(formulas: list[Formula]) -> list[Formula]:
@@ -145,30 +150,6 @@ def entries(formulas: list[Formula]) -> list[Formula]:
         return item
 
     return trees.changed(formulas, lambda tree: trees.each(tree, named)) if renamed else formulas
-
-
-def of_rows(formulas: list[Formula]) -> list[Formula]:
-    r"""v_k = (v_{k1}, \dots, v_{kd}) as v_{ki}: the row of a matrix is made of its entries."""
-    def shape(part: trees.Run) -> trees.Run:
-        two = trees.sides(part)
-        head, values = (run[0] if len(run) == 1 else None for run in two) if len(two) == 2 else (None, None)
-        values = tr.base_of(values) if isinstance(values, tr.Scripted) else values  # (…)^⊤
-        if not (isinstance(head, tr.Scripted) and len(head.subs) == 1 and tr.is_group(values, "LPAREN")
-                and tr.has(values.items, "DOTS")):
-            return part
-        listed = [p[0] for p in tr.split(values.items, "COMMA") if len(p) == 1 and not tr.is_token(p[0], "DOTS")]
-        below, base = head.subs[0], str(head.base)
-        own = all(isinstance(i, tr.Scripted) and str(i.base) == base and _begins(i, below) for i in listed)
-        if not listed or not own or not tr.is_token(head.base, "NAME"):
-            return part
-        return (trees.indexed(head.base, *below, trees.name("i", head.base)),)
-
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, shape))
-
-
-def _begins(entry: tr.Scripted, below: tr.Items) -> bool:
-    """The entry's subscript begins with these items."""
-    return [str(item) for run in entry.subs for item in run][: len(below)] == [*map(str, below)]
 
 
 def in_diagonals(formulas: list[Formula]) -> list[Formula]:
@@ -236,7 +217,8 @@ def _entries(part: trees.Run) -> _Entries | None:
     own = tr.base_of(two[0][0]) if len(two) == 2 and two[0] and two[1] else None
     listed = tr.base_of(two[1][0]) if own is not None else None
     shape = two[1][1:] if own is not None else ()
-    alone = own is not None and own is tr.normal(two[0][0]) and (
+    below = [str(i) for i in trees.below(two[0][0])] if own is not None else []  # of v_k = (v_{k1}, …, v_{kd})
+    alone = own is not None and (own is tr.normal(two[0][0]) or bool(below)) and (
         len(two[0]) == 1 or (len(two[0]) == 2 and tr.is_group(two[0][1], "LPAREN")))
     if not alone or not tr.is_token(own, "NAME") or not tr.is_group(listed, "LPAREN", "LBRACK"):
         return None
@@ -250,13 +232,17 @@ def _entries(part: trees.Run) -> _Entries | None:
     if not bases or len(bases) < len(heads) or len({b.text for b in bases}) > 1:
         return None
     subs = [tr.unwrap(h.subs[0]) for h in heads if isinstance(h, tr.Scripted)]
+    if below and (bases[0].text != own.text or any(
+            [*map(str, s)][: len(below)] != below or len(s) == len(below) for s in subs)):
+        return None
+    subs = [s[len(below) + tr.is_token(s[len(below)], "COMMA") :] if below else s for s in subs]
     if not tr.has(listed.items, "DOTS"):
         plain = [i for i in subs[0] if not tr.is_token(i, "COMMA")]
         single = len(heads) == 1 and all(tr.is_token(i, "NAME") for i in plain)
         return _Entries(own, bases[0], len(plain), None, shape) if single else None
     if trees.spelt(subs[0]) not in ("0", "1"):
         return None
-    return _Entries(own, bases[0], 1, _count(trees.spelt(subs[0]), subs[-1]), shape)
+    return _Entries(own, bases[0], 1, _count(trees.spelt(subs[0]), subs[-1]), shape, trees.below(two[0][0]))
 
 
 def _count(first: str, last: tr.Items) -> tr.Items | None:

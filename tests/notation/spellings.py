@@ -28,7 +28,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Node:
-    """op: letter, apply, odot, scale, act (matrix on vector), dot, plus, shift (by a number), clip (max with 0), square, softmax."""
+    """op: letter, apply, odot, scale, act (matrix on vector), dot, outer, plus, shift (by a number), clip (max with 0), square, softmax."""
 
     op: str
     shape: tuple[str, ...]
@@ -60,6 +60,8 @@ def value(node: Node, of: dict[str, np.ndarray]) -> np.ndarray:
             return parts[0] * parts[1]
         case "act" | "dot":
             return parts[0] @ parts[1]
+        case "outer":
+            return np.outer(parts[0], parts[1])
         case "plus" | "shift":
             return sum(parts[1:], parts[0])
         case "square":
@@ -103,10 +105,20 @@ class _Maker:
         if source is None:
             source = self.vector(rng.choice(list(SIZES)))
         if source.shape != (size,) or rng.random() < 0.5:
-            return Node("act", (size,), (self.given(self.capitals, (size, *source.shape)), source))
+            return self.acting(size, source)
         if self.scalars and rng.random() < 0.3:
             return Node("scale", (size,), (self.given(self.scalars, ()), source))
         return Node("odot", (size,), (self.vector(size), source))
+
+    def acting(self, size: str, source: Node) -> Node:
+        """W x, W (x + z) or (W + u v^⊤) x."""
+        matrix = self.given(self.capitals, (size, *source.shape))
+        if len(self.smalls) > 4 and self.rng.random() < 0.15:
+            source = Node("plus", source.shape, (source, self.given(self.smalls, source.shape)))
+        elif len(self.smalls) > 4 and self.style not in ("rows", "transposed") and self.rng.random() < 0.1:
+            outer = Node("outer", matrix.shape, tuple(self.given(self.smalls, (s,)) for s in matrix.shape))
+            matrix = Node("plus", matrix.shape, (matrix, outer))
+        return Node("act", (size,), (matrix, source))
 
     def definition(self, source: Node | None) -> Node:
         rng = self.rng
@@ -157,6 +169,7 @@ class _Writer:
         self.bold = rng.choice((r"\mathbf{%s}", r"\boldsymbol{%s}", r"\mathbf %s", r"\bm{%s}"))
         self.equals = rng.choice(("=", "=", ":=", r"\coloneqq", r"\equiv", r"\triangleq", r"\leftarrow", r"\approx"))
         self.times = rng.choice((r"\odot", r"\circ", "*", r"\otimes"))
+        self.clip = rng.choice((r"\max(0, %s)", "[%s]_+", r"\left(%s\right)_+"))
         self.turned: set[str] = set()
         self.letters = iter("jiltod")
 
@@ -183,7 +196,9 @@ class _Writer:
             case "apply":
                 return rf"{node.name}\left({self.index(parts[0], at)}\right)"
             case "clip":
-                return rf"\max(0, {self.index(parts[0], at)})"
+                return self.clip % self.index(parts[0], at)
+            case "outer":
+                return f"{self.index(parts[0], at[:1])} {self.index(parts[1], at[1:])}"
             case "softmax":
                 below, j = next(self.letters), next(self.letters)
                 self.letters = itertools.chain([below], self.letters)
@@ -203,7 +218,9 @@ class _Writer:
         if node.op == "square":
             return rf"{sign} {self.index(parts[0], (j,))}^2" if parts[0].op == "letter" else (
                 rf"{sign} ({self.index(parts[0], (j,))})^2")
-        return f"{sign} {self.index(parts[0], (*at, j))} {self.index(parts[1], (j,))}"
+        matrix, vector = (f"({own})" if p.op == "plus" else own for p, own in zip(
+            parts, (self.index(parts[0], (*at, j)), self.index(parts[1], (j,))), strict=True))
+        return f"{sign} {matrix} {vector}"
 
     def whole(self, node: Node) -> str:
         parts = node.parts
@@ -213,7 +230,9 @@ class _Writer:
             case "apply":
                 return f"{node.name}({self.whole(parts[0])})"
             case "clip":
-                return rf"\max(0, {self.whole(parts[0])})"
+                return self.clip % self.whole(parts[0])
+            case "outer":
+                return rf"{self.whole(parts[0])} {self.whole(parts[1])}^\top"
             case "softmax":
                 return rf"\operatorname{{softmax}}({self.whole(parts[0])})"
             case "odot":
@@ -226,7 +245,7 @@ class _Writer:
                 return rf"\|{self.whole(parts[0])}\|^2"
             case "dot":
                 return rf"{self.whole(parts[0])}^\top {self.whole(parts[1])}"
-        matrix, vector = self.whole(parts[0]), self.whole(parts[1])
+        matrix, vector = (f"({self.whole(p)})" if p.op == "plus" else self.whole(p) for p in parts)
         if self.style == "rows":
             self.turned.add(parts[0].letter.key)
             return f"{vector} {matrix}"

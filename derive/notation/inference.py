@@ -149,15 +149,18 @@ class _Component:
     beside: frozenset[str]  # capitals that stand beside a letter
 
     def best(self) -> tuple[Ranks, ...]:
-        """The ranks that fit and agree best with the letters' faces; numbers where none fit."""
+        """The least ranks that fit and agree best with the letters' faces; numbers where none fit.
+
+        Fewer axes are no reason: of r v either may be the vector, however many letters go with one of them.
+        """
         if not self.beside & {*self.names} and not any(marked(c) or wholes(c, self.table) for c in self.claimed):
             return (dict.fromkeys(self.names, 0),)
         try:
             found = [(self.against(ranks), ranks) for ranks in self.fitting()]
         except _TooManyChoices:
             return tuple(dict.fromkeys(self.names, rank) for rank in (NUMBER, COLUMN, MATRIX))
-        best = min((cost for cost, _ in found), default=())
-        return tuple(ranks for cost, ranks in found if cost == best) or (dict.fromkeys(self.names, 0),)
+        best = min((cost[:-1] for cost, _ in found), default=())
+        return tuple(ranks for cost, ranks in found if cost[:-1] == best) or (dict.fromkeys(self.names, 0),)
 
     def against(self, ranks: Ranks) -> Cost:
         """Small letters that are matrices; capitals that act and are none; vectors added to matrices; axes in all."""
@@ -172,7 +175,7 @@ class _Component:
         return small, wrong, spread, sum(map(min, choices.values()))
 
     def fitting(self) -> Iterator[Ranks]:
-        """Choices of ranks under which each claim fits, until all others cost more than the best.
+        """Choices of ranks under which each claim fits, until all others cost more than the best or have no rank less.
 
         A claim is tried once for a choice of its own letters, and before that for those of some of its terms.
         """
@@ -193,16 +196,18 @@ class _Component:
             return tried[key]
 
         waiting = [(self.cost(choices, self.beside), 0, 0, choices)] if all(fitted(c, choices) for c in own) else []
-        best: list[Cost] = []
+        found: list[tuple[Cost, Ranks]] = []
         for place in range(_MOST):  # A*: what is settled of a choice costs no more than all of it
-            if not waiting or (best and waiting[0][0] > best[0]):
+            if not waiting or any(waiting[0][0][:-1] > cost for cost, _ in found):
                 return
-            *_, now = heapq.heappop(waiting)
+            least, *_, now = heapq.heappop(waiting)
+            if any(least[:-1] >= cost and all(now[n][0] >= rank for n, rank in ranks.items()) for cost, ranks in found):
+                continue
             name = next((n for n in self.names if len(now[n]) > 1), "")
             if not name:
-                found = {n: ranks[0] for n, ranks in now.items()}
-                best = [min([*best, self.against(found)])]
-                yield found
+                ranks = {n: own[0] for n, own in now.items()}
+                found.append((self.against(ranks)[:-1], ranks))
+                yield ranks
             for rank in now[name] if name else ():
                 new = {**now, name: (rank,)}
                 if all(fitted(claim, new) for claim in self.claimed if name in own[claim]):

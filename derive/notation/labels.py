@@ -16,7 +16,7 @@ from derive.notation.faces import Faces
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import Definition, behind, is_word, label_text, labelled_name, leading, split_runs
 from derive.notation.shapes import ARRANGED
-from derive.notation.symbols import Kind, Symbol, identifier, is_capital, labelled, latex_of
+from derive.notation.symbols import GREEK, Kind, Symbol, identifier, is_capital, labelled, latex_of
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, is_divided
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
@@ -77,17 +77,29 @@ class Labels:
         self.renamed([o for o in self.seen.all if o.name in self.words or not self.is_operator(o)])
 
     def is_operator(self, o: Occurrence) -> bool:
-        """𝔼, Var; E of E[x] and P of P(x), where no E stands by itself; softmax, diag, vec; D_{KL}(p ‖ q); f(a)_i."""
+        """𝔼, Var; E of E[x] and P of P(x), where no E stands by itself; softmax, diag, vec; D_{KL}(p ‖ q); f(a)_i.
+
+        So are words that always stand before a bracket, and that nothing defines: concat(a, b).
+        """
         if o.name in LETTERS_TOO:
             return o.name not in self.heads | self.declared and all(
                 p.following is not None and not _indexed(p.following) and not (
                     o.name == "P" and tr.has(p.following.items, "ODOT", "PLUS", "MINUS"))  # a matrix times a vector
                 for p in self.seen.all if p.name == o.name)
+        if o.name in self.unexplained:
+            return True
         defined = o.name in self.heads and not o.name.endswith("_bb")
         if o.following is not None and (o.name in ARRANGED or not defined and (
                 is_divided(o.following) or o.name.lower() == "softmax")):
             return True
         return (o.name in OPERATORS and not defined) or o.name in self.of_vectors
+
+    @cached_property
+    def unexplained(self) -> set[str]:
+        """Words in front of a bracket wherever they stand, which nothing defines."""
+        words = {o.name for o in self.seen.all if len(o.name) > 2 and o.name.isalpha() and o.name not in GREEK}
+        return words - self.heads - self.declared - {o.name for o in self.seen.all if (
+            o.following is None or o.following.bracket != "LPAREN")}
 
     @cached_property
     def declared(self) -> set[str]:

@@ -251,7 +251,8 @@ def undeclared(r: Reader, token: tr.Token, item: tr.Item, c: tr.Cursor) -> Expr:
         raise r.error(token, f"`{shown}` declares a shape and claims nothing")
     if tr.is_group(following, "LPAREN") and bare:
         raise r.error(token, f"`{shown}{r.shown(following)}`: `{shown}` is not declared, so this is a function of "
-                             f"{r.shown(following)} or a product; say what `{shown}` is")
+                             rf"{r.shown(following)} or a product; define it, as in `{shown}(u) = \max(0, u)`, or "
+                             rf"write `\cdot` for a product")
     if (word := _WORD.search(r.source.latex)) and word.start() <= token.start < word.end():
         raise r.error(word.start(), rf"`{word[0]}` is not declared: write `\mathrm{{{word[0]}}}` for one name")
     raise r.error(token, f"`{shown}` is not declared: give it subscripts where it is defined, state its "

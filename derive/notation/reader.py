@@ -181,9 +181,10 @@ class Reader:
 
     def multipliable(self, factors: list[ex.Expr], c: tr.Cursor) -> None:
         for factor in factors:
-            if isinstance(factor, (ex.Tuple, ex.SetApp, ex.SetOf, ex.Without, ex.Star)) and (
+            if isinstance(factor, (ex.Tuple, ex.Matrix, ex.SetApp, ex.SetOf, ex.Without, ex.Star)) and (
                     not isinstance(factors[0], ex.Num)):
-                raise self.error(c.place, "a tuple or a set cannot be a factor")
+                raise self.error(c.place, r"a list, a table or a set cannot be a factor: write entries, as in "
+                                          r"`\sum_j W_{kj} x_j + b_k`")
 
     def missing(self, c: tr.Cursor) -> NotationError:
         item = c.peek()

@@ -270,10 +270,11 @@ class _Lexer:
 
     def sign_of(self, command: str, content: str, bare: str, close: int) -> tuple[str, str] | None:
         r"""What \operatorname{argmax}, \text{mod}, \mathrm{tanh}, \mathrm{x} and \mathrm{MSE} are; None for words."""
-        reduction = reductions.SPELLINGS.get(bare)
+        below = self.in_script() and "SUB" in [t.type for t in self.out[-2:]] and not _APPLIED.match(self.text, close)
+        reduction = reductions.SPELLINGS.get(bare) if not below else None  # x_{\text{max}} has a label
         if reduction is not None and (command == "operatorname" or not reductions.is_short(reduction)):
             return "BIG", reduction
-        if bare in SPELLINGS:
+        if bare in SPELLINGS and not below:
             return "FN", SPELLINGS[bare]
         if bare in vocabulary.WORDS and not self.in_script():
             return vocabulary.WORDS[bare], bare

@@ -28,7 +28,8 @@ class Letter:
 
 @dataclass(frozen=True)
 class Node:
-    """op: letter, apply, odot, scale, act (matrix on vector), dot, outer, plus, shift (by a number), clip (max with 0), square, softmax."""
+    """op: letter, apply, odot, gate ((1 − z) ⊙ x), scale, over (x / a), along ((u^⊤x) v), mix (a x + (1 − a) z), act (matrix on
+    vector), dot, outer, plus, minus, shift (by a number), clip (max with 0), square, softmax."""
 
     op: str
     shape: tuple[str, ...]
@@ -58,6 +59,16 @@ def value(node: Node, of: dict[str, np.ndarray]) -> np.ndarray:
             return np.exp(parts[0]) / np.sum(np.exp(parts[0]))
         case "odot" | "scale":
             return parts[0] * parts[1]
+        case "gate":
+            return (1 - parts[0]) * parts[1]
+        case "over":
+            return parts[1] / parts[0]
+        case "along":
+            return (parts[0] @ parts[1]) * parts[2]
+        case "mix":
+            return parts[0] * parts[1] + (1 - parts[0]) * parts[2]
+        case "minus":
+            return parts[0] - parts[1]
         case "act" | "dot":
             return parts[0] @ parts[1]
         case "outer":
@@ -107,8 +118,12 @@ class _Maker:
         if source.shape != (size,) or rng.random() < 0.5:
             return self.acting(size, source)
         if self.scalars and rng.random() < 0.3:
-            return Node("scale", (size,), (self.given(self.scalars, ()), source))
-        return Node("odot", (size,), (self.vector(size), source))
+            op = rng.choice(("scale", "scale", "over", "mix"))
+            others = (self.vector(size),) if op == "mix" else ()
+            return Node(op, (size,), (self.given(self.scalars, ()), source, *others))
+        if len(self.smalls) > 4 and rng.random() < 0.15:
+            return Node("along", (size,), (self.given(self.smalls, (size,)), source, self.given(self.smalls, (size,))))
+        return Node(rng.choice(("odot", "odot", "gate")), (size,), (self.vector(size), source))
 
     def acting(self, size: str, source: Node) -> Node:
         """W x, W (x + z) or (W + u v^⊤) x."""
@@ -128,7 +143,7 @@ class _Maker:
             if rng.random() < 0.25 and self.scalars and self.style != "plain":  # b of W x + b is a vector there
                 node = Node("shift", (size,), (node, self.given(self.scalars, ())))
             others = [self.vector(size) if rng.random() < 0.7 or len(self.capitals) < 2 else self.term(size, None)]
-            node = Node("plus", (size,), (node, *others))
+            node = Node("minus" if rng.random() < 0.3 else "plus", (size,), (node, *others))
         if rng.random() < 0.6:
             name = rng.choice([*FUNCTIONS, "clip", "softmax"])
             node = Node("apply", node.shape, (node,), name=name) if name in FUNCTIONS else Node(name, node.shape, (node,))
@@ -170,8 +185,13 @@ class _Writer:
         self.equals = rng.choice(("=", "=", ":=", r"\coloneqq", r"\equiv", r"\triangleq", r"\leftarrow", r"\approx"))
         self.times = rng.choice((r"\odot", r"\circ", "*", r"\otimes"))
         self.clip = rng.choice((r"\max(0, %s)", "[%s]_+", r"\left(%s\right)_+"))
+        self.quotient = rng.choice((r"\frac{%s}{%s}", r"%s / %s"))
         self.turned: set[str] = set()
         self.letters = iter("jiltod")
+
+    @staticmethod
+    def less(left: str, right: str, subtracted: Node) -> str:
+        return f"{left} - ({right})" if subtracted.op in ("plus", "minus", "shift", "mix") else f"{left} - {right}"
 
     def face(self, letter: Letter) -> str:
         if self.faces == "bold" and letter.shape or self.faces == "vectors" and len(letter.shape) == 1:
@@ -208,10 +228,22 @@ class _Writer:
                 return rf"\frac{{\exp({above})}}{{{sign} \exp({self.index(parts[0], (j,))})}}"
             case "odot":
                 return f"{self.index(parts[0], at)} {self.index(parts[1], at)}"
+            case "gate":
+                return f"(1 - {self.index(parts[0], at)}) {self.index(parts[1], at)}"
             case "scale":
                 return f"{self.index(parts[0], ())} {self.index(parts[1], at)}"
+            case "over":
+                return rf"\frac{{{self.index(parts[1], at)}}}{{{self.index(parts[0], ())}}}"
+            case "mix":
+                a, x, z = self.index(parts[0], ()), *(self.index(p, at) for p in parts[1:])
+                return f"{a} {x} + (1 - {a}) {z}"
+            case "along":
+                dot = self.index(Node("dot", (), parts[:2]), ())
+                return f"({dot}) {self.index(parts[2], at)}"
             case "plus" | "shift":
                 return " + ".join(self.index(p, at if p.shape else ()) for p in parts)
+            case "minus":
+                return self.less(*(self.index(p, at) for p in parts), parts[1])
         j = next(self.letters)
         size = parts[-1].shape[0]
         sign = rf"\sum_{{{j}=1}}^{{{size}}}" if self.style == "limits" else rf"\sum_{j}"
@@ -237,8 +269,19 @@ class _Writer:
                 return rf"\operatorname{{softmax}}({self.whole(parts[0])})"
             case "odot":
                 return f"{self.whole(parts[0])} {self.times} {self.whole(parts[1])}"
+            case "gate":
+                return f"(1 - {self.whole(parts[0])}) {self.times} {self.whole(parts[1])}"
             case "scale":
                 return f"{self.whole(parts[0])} {self.whole(parts[1])}"
+            case "over":
+                return self.quotient % (self.whole(parts[1]), self.whole(parts[0]))
+            case "mix":
+                a, x, z = map(self.whole, parts)
+                return f"{a} {x} + (1 - {a}) {z}"
+            case "along":
+                return rf"({self.whole(parts[0])}^\top {self.whole(parts[1])}) {self.whole(parts[2])}"
+            case "minus":
+                return self.less(*map(self.whole, parts), parts[1])
             case "plus" | "shift":
                 return " + ".join(map(self.whole, parts))
             case "square":

@@ -121,7 +121,7 @@ class _Maker:
             op = rng.choice(("scale", "scale", "over", "mix"))
             others = (self.vector(size),) if op == "mix" else ()
             return Node(op, (size,), (self.given(self.scalars, ()), source, *others))
-        if len(self.smalls) > 4 and rng.random() < 0.15:
+        if len(self.smalls) > 4 and self.style != "plain" and rng.random() < 0.15:  # a plain w of (u^⊤x) w is a number
             return Node("along", (size,), (self.given(self.smalls, (size,)), source, self.given(self.smalls, (size,))))
         return Node(rng.choice(("odot", "odot", "gate")), (size,), (self.vector(size), source))
 

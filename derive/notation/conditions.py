@@ -24,7 +24,8 @@ def without_declarations(r: Reader, items: list[tr.Item]) -> list[tr.Item]:
         if tr.is_token(item, *SEPARATORS) or vocabulary.kind(item) in ("IF", "AND"):
             segments.append([])
         segments[-1].append(item)
-    drop = [any(tr.is_token(i, "IN") and _is_reals(after) for i, after in itertools.pairwise(s)) for s in segments]
+    drop = [any(tr.is_token(i, "IN") and str(tr.base_of(after)) == "R_bb" for i, after in itertools.pairwise(s))
+            for s in segments]
     if not any(drop):
         return items
     for n in range(len(segments) - 1, 0, -1):
@@ -39,11 +40,6 @@ def without_declarations(r: Reader, items: list[tr.Item]) -> list[tr.Item]:
         at = segments[drop.index(True)][-1]
         raise r.error(at, rf"`{r.shown(at)}` declares a shape and claims nothing")
     return kept
-
-
-def _is_reals(item: tr.Item) -> bool:
-    item = tr.normal(item)
-    return str(item.base if isinstance(item, tr.Scripted) else item) == "R_bb"
 
 
 _UPWARD, _DOWNWARD = ("≤", "<"), ("≥", ">")
@@ -82,9 +78,7 @@ def _flat(items: list[tr.Item]) -> list[tr.Item]:
         return items
     found: list[tr.Item] = []
     for row in tr.rows(items):
-        cells = [i for i in row if not tr.is_token(i, "AMP")]
-        while cells and tr.is_token(cells[-1], "COMMA", "DOT", "SEMI"):
-            cells.pop()
+        cells = tr.stripped([i for i in row if not tr.is_token(i, "AMP")], "COMMA", "DOT", "SEMI")
         if not cells:
             continue
         goes_on = tr.is_token(cells[0], "REL", "PLUS", "MINUS", "TIMES") or vocabulary.kind(cells[0]) is not None
@@ -95,9 +89,7 @@ def _flat(items: list[tr.Item]) -> list[tr.Item]:
 
 
 def _given(r: Reader, items: list[tr.Item], n: int, end: int) -> ex.Cond:
-    claim, cond = items[:n], items[n + 1 :]
-    while claim and tr.is_token(claim[-1], "COMMA", "SEMI"):
-        claim = claim[:-1]
+    claim, cond = tr.stripped(items[:n], "COMMA", "SEMI"), items[n + 1 :]
     if not claim or not _is_condition(claim):
         raise r.error(items[n], f"`{r.shown(items[n])}` needs a claim before it")
     found = _equivalence(r, claim, items[n].start)

@@ -197,12 +197,7 @@ def hull(r: Reader, c: tr.Cursor) -> ex.Expr:
     item = c.take()
     if not isinstance(item, tr.Token) or not tr.starts_factor(c.peek()):
         raise r.error(item, r"`\operatorname{conv}` stands before a set")
-    argument = c.peek()
-    if tr.is_group(argument, "LPAREN"):
-        c.take()
-        found = r.value(argument.items, argument.end - 1)
-    else:
-        found = product(r.factor(c))
+    found = product(r.factor(c))
     if not isinstance(found, SETS):
         raise r.error(item, r"`\operatorname{conv}` stands before a set")
     return ex.Hull(found)
@@ -232,7 +227,7 @@ def _branch(r: Reader, row: list[tr.Item], env: tr.Env, number: int) -> tuple[ex
         cells = [cells[0], cells[1] + cells[2]]
     if len(cells) != 2 or not cells[0]:
         raise r.error(row[0] if row else env, r"a row of cases is `value & \text{if } condition`")
-    value, cond = (_trimmed(cell) for cell in cells)
+    value, cond = (tr.stripped(cell, "COMMA", "DOT", "SEMI") for cell in cells)
     found = r.value(value, env.end)
     if cond and vocabulary.kind(cond[0]) == "ELSE":
         if len(cond) > 1 or number != len(tr.rows(env.items)) - 1:
@@ -241,12 +236,6 @@ def _branch(r: Reader, row: list[tr.Item], env: tr.Env, number: int) -> tuple[ex
     if not cond:
         raise r.error(row[0], r"this row has no condition; write `\text{if } …` or `\text{otherwise}`")
     return found, conditions.condition(r, cond, env.end)
-
-
-def _trimmed(cell: list[tr.Item]) -> list[tr.Item]:
-    while cell and tr.is_token(cell[-1], "COMMA", "DOT", "SEMI"):
-        cell = cell[:-1]
-    return cell
 
 
 def is_total(r: Reader, above: tr.Items, below: tr.Items, at: tr.Item) -> bool:

@@ -122,7 +122,9 @@ class _Parser:
         r"""Raise :class:`NotationError` for `f()`, and where a comma or × has an empty side: `Ω(k,)`."""
         if opening.type == "BEGIN" or opening.type == "LBRACE" and len(items) == 1:  # the comma of 1{,}5
             return
-        signs = ["COMMA" if tr.is_token(i, "COMMA") else "TIMES" if self.is_cross(i) else "" for i in items]
+        crosses = (r"\times", "×")
+        signs = [i.type if tr.is_token(i, "COMMA") or (tr.is_token(i, "TIMES") and self.text(i) in crosses) else ""
+                 for i in items]
         if not items and opening.type in ("LPAREN", "LBRACK"):
             raise self.source.error(closing.start, f"nothing stands in `{SHOWN[opening.type]}…`")
         if len(items) == 2 and signs[1] == "COMMA" and not self.applies(opening):
@@ -136,9 +138,6 @@ class _Parser:
         """What stands before the bracket takes it as its arguments: all but a formula's beginning, `^` and `=`."""
         before = self.source.latex[: opening.start].rstrip(" {")
         return bool(before) and before[-1] not in "^="
-
-    def is_cross(self, item: tr.Item) -> bool:
-        return tr.is_token(item, "TIMES") and self.text(item) in (r"\times", "×")
 
     def text(self, item: tr.Item) -> str:
         return self.source.latex[item.start : item.end]
@@ -174,7 +173,6 @@ def _items(argument: tr.Item) -> tuple[tr.Item, ...]:
 
 
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_LAYERS = (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
 
 
 def _marked(sup: tuple[tr.Item, ...]) -> list[tuple[tr.Item, ...]]:
@@ -217,7 +215,7 @@ def _mark(above: tr.Item) -> str:
         return "+" if above.type == "PLUS" else "-"
     if tr.is_token(above, "TEXT") and _WORD.fullmatch(above.text.strip()):
         return f"<{above.text.strip()}>"
-    if tr.is_group(above, "LPAREN", "LBRACK") and [getattr(i, "type", "") for i in above.items] in _LAYERS:
+    if tr.is_group(above, "LPAREN", "LBRACK") and tr.is_step(above.items):
         inside = "".join(map(str, above.items))
         return f"({inside})" if above.bracket == "LPAREN" else f"[{inside}]"
     return ""

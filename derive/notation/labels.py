@@ -328,8 +328,7 @@ def _time(run: tr.Items) -> str | None:
 
 def _step(run: tr.Items, time: str) -> bool:
     """t, t − 1, t + 1."""
-    kinds = [i.type if isinstance(i, tr.Token) else "" for i in run]
-    return kinds in (["NAME"], ["NAME", "MINUS", "NUMBER"], ["NAME", "PLUS", "NUMBER"]) and str(run[0]) == time
+    return tr.is_step(run) and str(run[0]) == time
 
 
 def _joined(sub: tr.Items) -> list[str]:

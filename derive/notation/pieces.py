@@ -160,9 +160,12 @@ class Pieces:
         names = [*pending, *(tr.variables(item.arguments[0]) or ())]
         if not set(names) <= set(self.names):
             self.bind(names, item)
-        self.lower |= dict.fromkeys(names, (item.arguments[1], False))
-        self.upper |= dict.fromkeys(names, (item.arguments[2], False))
+        self.run_between(names, (item.arguments[1], False), (item.arguments[2], False))
         return []
+
+    def run_between(self, names: list[str], low: Bound, high: Bound) -> None:
+        self.lower |= dict.fromkeys(names, low)
+        self.upper |= dict.fromkeys(names, high)
 
     def member(self, part: tr.Items, pending: list[str]) -> list[str]:
         left = tr.split(part, "IN")[0]
@@ -174,8 +177,7 @@ class Pieces:
             self.bind(names, part[0])
         values, ends = _enclosed(right, "LSET"), _enclosed(right, "LBRACK", 2)
         if ends:
-            self.lower |= dict.fromkeys(names, (ends[0], False))
-            self.upper |= dict.fromkeys(names, (ends[1], False))
+            self.run_between(names, (ends[0], False), (ends[1], False))
         elif values:
             self.listed += [(name, [*values]) for name in names]
         else:
@@ -377,10 +379,6 @@ def _juxtaposed(part: tr.Items) -> bool:
     return len(units) > 1 and all(_simple(unit[0]) for unit in units)
 
 
-def _leads_with_number(part: tr.Items) -> bool:
-    return tr.is_token(tr.normal(part[0]), "NUMBER")
-
-
 def split_runs(sub: tr.Items, rank: int | None) -> list[tr.Items]:
     """The items of each index; a leading number makes one index of what follows, unless the rank says two."""
     sub = tr.unwrap(sub)
@@ -389,7 +387,7 @@ def split_runs(sub: tr.Items, rank: int | None) -> list[tr.Items]:
         return _units(parts[0])
     found: list[tr.Items] = []
     for part in parts:
-        if _juxtaposed(part) and not _leads_with_number(part):
+        if _juxtaposed(part) and not tr.is_token(tr.normal(part[0]), "NUMBER"):
             found += _units(part)
         else:
             found.append(part)

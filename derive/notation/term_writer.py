@@ -23,10 +23,6 @@ def tall(inside: str) -> bool:
     return any(sign in inside for sign in _TALL)
 
 
-def parenthesised(inside: str) -> str:
-    return rf"\left({inside}\right)" if tall(inside) else f"({inside})"
-
-
 def juxtaposed(pieces: list[str]) -> str:
     """Pieces side by side, with a space where a command would swallow the next letter."""
     out = ""
@@ -116,7 +112,7 @@ class Writer:
         return f"{base}_{{{inside}}}" if label is None else f"{base}_{{{label},{inside}}}"
 
     def round(self, inside: str) -> str:
-        return parenthesised(inside)
+        return rf"\left({inside}\right)" if tall(inside) else f"({inside})"
 
     def items(self, terms: tuple[ex.Expr, ...]) -> str:
         return ", ".join(map(self.write, terms))

@@ -141,6 +141,19 @@ def below(item: Item) -> tuple[tuple[Item, ...], ...]:
 _STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA FRAC SQRT BRACE".split())
 
 
+def stripped(items: Items, *types: str) -> Items:
+    """The items without tokens of the given types at their end."""
+    while items and is_token(items[-1], *types):
+        items = items[:-1]
+    return items
+
+
+def is_step(items: Items) -> bool:
+    """l, 1, l + 1 or l − 1."""
+    kinds = [item.type if isinstance(item, Token) else "" for item in items]
+    return kinds in (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
+
+
 def starts_factor(item: Item | None) -> bool:
     return item is not None and (not isinstance(item, (Token, Command)) or item.type in _STARTS)
 

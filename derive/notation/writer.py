@@ -127,25 +127,21 @@ def below_sign(w: Writer, binder: ex.Binder) -> str:
     """(i, j) ∈ Ω(k, l);  0 ≤ a ≤ 1, 0 ≤ b < K;  r ≠ q;  (k, l) : condition;  k, l."""
     cond, variables = binder.cond, binder.variables
     w = replace(w, tight=True)
+    shown = ", ".join(map(w.write, variables))
     if _plain(binder) and cond is not None:
         if _membership(binder):
             return w.write(cond)
         unequal = isinstance(cond, ex.Rel) and cond.ops == ("≠",) and cond.terms[0] is variables[0]
         if unequal and len(variables) == 1:
             return w.write(cond)
-        return f"{_variables(w, variables)} : {w.write(cond)}"
+        return f"{shown if len(variables) == 1 else f'({shown})'} : {w.write(cond)}"
     if _plain(binder):
-        return ", ".join(map(w.write, variables))
+        return shown
     pieces = [_range(w, v, low, high) for v, low, high in zip(variables, binder.lower, binder.upper, strict=True)]
     head = r",\ ".join(pieces)
     if cond is None:
         return head
     return rf"\substack{{{head} : \\ {w.write(cond)}}}" if len(head) > WIDE else f"{head} : {w.write(cond)}"
-
-
-def _variables(w: Writer, variables: tuple[ex.Idx, ...]) -> str:
-    shown = ", ".join(map(w.write, variables))
-    return shown if len(variables) == 1 else f"({shown})"
 
 
 def _range(w: Writer, variable: ex.Idx, low: ex.Expr | None, high: ex.Expr | None) -> str:

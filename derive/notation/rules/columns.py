@@ -33,8 +33,7 @@ class _Branch:
             before, condition = tuple(bare[:cut]), tuple(bare[cut:])
         while condition and tr.is_token(condition[0], "COMMA", "QUAD"):
             condition = condition[1:]
-        while condition and tr.is_token(condition[-1], "COMMA", "DOT", "SEMI"):
-            condition = condition[:-1]
+        condition = tuple(tr.stripped(condition, "COMMA", "DOT", "SEMI"))
         said = bool(condition) and (tr.has(condition, "REL", "IN") or vocabulary.kind(condition[0]) in ("IF", "ELSE"))
         parts = trees.sides(before)
         declared = any(tr.is_token(i, "IN") for i in before)  # w \in \mathbb{R}^3, c \in \mathbb{R}

@@ -11,16 +11,13 @@ from derive.notation.rules import trees
 from derive.notation.symbols import is_capital, latex_of
 from derive.records import dataclass, replace
 
-_STEPS = (["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
-
 
 def _above(item: tr.Item) -> tuple[str, tr.Items] | None:
     """z and l of z^l_j, a and l − 1 of a^{l-1}."""
     if not isinstance(item, tr.Scripted) or not item.sups or not tr.is_token(item.base, "NAME"):
         return None
     above = item.sups[0]
-    kinds = [i.type if isinstance(i, tr.Token) else "" for i in above]
-    return (item.base.text.partition("_")[0], above) if kinds in (["NAME"], ["NUMBER"], *_STEPS) else None
+    return (item.base.text.partition("_")[0], above) if tr.is_step(above) else None
 
 
 def layers(formulas: list[Formula]) -> list[Formula]:
@@ -82,7 +79,7 @@ def gradients(formulas: list[Formula]) -> list[Formula]:
         return part if own is None else (
             tr.Command("FRAC", ((partial, loss), (partial, own)), part[0].start, part[1].end),)
 
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, named))
+    return trees.in_statements(named)(formulas)
 
 
 def quotients(formulas: list[Formula]) -> list[Formula]:
@@ -102,8 +99,7 @@ def quotients(formulas: list[Formula]) -> list[Formula]:
 
     others = {name for part in trees.all_statements(formulas) for run in trees.sides(part)
               if not (len(run) == 5 and quotient(run) is not run) for name in tr.names_in(run)}
-    return formulas if "d" in others else trees.changed(
-        formulas, lambda tree: trees.by_statement(tree, first))
+    return formulas if "d" in others else trees.in_statements(first)(formulas)
 
 
 def _differential(run: trees.Run) -> tr.Item | None:

@@ -124,7 +124,7 @@ def entries(formulas: list[Formula]) -> list[Formula]:
 
     Where another letter stands for the whole, A for the a_{ij}, and is used, it takes the place of the entries' letter.
     """
-    rest = trees.changed(formulas, lambda tree: trees.by_statement(tree, lambda part: () if _entries(part) else part))
+    rest = trees.in_statements(lambda part: () if _entries(part) else part)(formulas)
     renamed: dict[str, str] = {}
 
     def shape(part: trees.Run) -> trees.Run:
@@ -141,7 +141,7 @@ def entries(formulas: list[Formula]) -> list[Formula]:
             renamed[found.entry.text] = found.letter.text
         return found.declared(found.letter if used or not other else found.entry)
 
-    formulas = trees.changed(formulas, lambda tree: trees.by_statement(tree, shape))
+    formulas = trees.in_statements(shape)(formulas)
 
     def named(item: tr.Item) -> tr.Item:
         base = item.base if isinstance(item, tr.Scripted) and item.subs else None
@@ -410,10 +410,6 @@ def _cut(first: trees.Run, last: trees.Run) -> tuple[trees.Run, int, trees.Run] 
     """k, 1 and n of k1 and kn; (), 0 and n − 1."""
     lead = first[:-1]
     high = last[len(lead) :]
-    kinds = [i.type if isinstance(i, tr.Token) else "" for i in high]
-    end = kinds in (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
     low = first[-1] if first else None
-    if not end or not tr.is_token(low, "NUMBER") or trees.spelt(lead) != trees.spelt(last[: len(lead)]) or not all(
-            tr.is_token(i, "NAME", "COMMA") for i in lead):
-        return None
-    return lead, int(low.text), high
+    same = trees.spelt(lead) == trees.spelt(last[: len(lead)]) and all(tr.is_token(i, "NAME", "COMMA") for i in lead)
+    return (lead, int(low.text), high) if same and tr.is_step(high) and tr.is_token(low, "NUMBER") else None

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.rules.trees import all_runs, letter, spelt
-from derive.notation.symbols import GREEK, Kind, SymbolTable, identifier, is_capital
+from derive.notation.symbols import Kind, SymbolTable, identifier, is_capital
 from derive.notation.tree import Group, Items, Scripted, base_of, is_group, is_token, split, unwrap
 from derive.notation.tree import below as runs_of
 
@@ -46,7 +46,7 @@ def refuse_two_readings(formulas: Iterable[Formula], given: Iterable[str]) -> No
     """Raise :class:`CardError` for σ(a + b) where nothing defines σ, and it is a factor nowhere else."""
     parsed = list(_parsed(formulas))
     factors = {n for _, items in parsed for n, group in _letters(items) if group is None}
-    suspects = {n for n in given if n in _FUNCTIONS or _is_word(n)} - factors
+    suspects = _FUNCTIONS.intersection(given) - factors
     for formula, items in parsed:
         for name, group in _letters(items):
             if group is not None and name in suspects and any(_letters(group.items)):
@@ -110,11 +110,6 @@ def _letters(items: Items, below: bool = False) -> Iterator[tuple[str, Group | N
 
 
 _FUNCTIONS = frozenset("sigma phi varphi psi f g h".split())  # the field's letters for functions
-
-
-def _is_word(name: str) -> bool:
-    """softmax and net: no letter of an alphabet."""
-    return len(name) > 2 and name.isascii() and name.isalpha() and name not in GREEK
 
 
 def _applied(items: Items) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -193,7 +193,7 @@ def _is_range(item: tr.Item) -> bool:
 
 
 def labels(formulas: list[Formula]) -> list[Formula]:
-    r"""y_{out} as y_{\text{out}}, and y_{in} beside such an output; d_{+} and d_{-,k} with a sign for a label."""
+    r"""y_{out} as y_{\text{out}}, and y_{in} beside such an output; signs as labels: d_{+}, d_{-,k}, x_{\max}."""
     scripts = [s for f in formulas for run in trees.all_runs(f.tree or ()) for i in run if isinstance(i, tr.Scripted)
                for s in (*i.subs, *i.sups)]
     known = _LABELS | {"in"} if any("".join(map(str, tr.unwrap(s))) == "out" for s in scripts) else _LABELS
@@ -206,9 +206,9 @@ def labels(formulas: list[Formula]) -> list[Formula]:
 
     def signed(run: trees.Run) -> trees.Run:
         sign = run[0] if len(run) == 1 or tr.is_token(run[1], "COMMA") else None
-        if not isinstance(sign, tr.Token) or sign.type not in ("PLUS", "MINUS"):
+        if not tr.is_token(sign, "PLUS", "MINUS", "BIG"):
             return run
-        return tr.Token("TEXT", "+" if sign.type == "PLUS" else "-", sign.start, sign.end), *run[1:]
+        return tr.Token("TEXT", {"PLUS": "+", "MINUS": "-"}.get(sign.type, sign.text), sign.start, sign.end), *run[1:]
 
     def labelled(item: tr.Item) -> tr.Item:
         if not isinstance(item, tr.Scripted):

@@ -102,6 +102,7 @@ CASES = {
         [r"f(z) = z^2", r"z \in \mathbb{R}^n", "a_i = f(z_i)"], ["f(u) = u^2", r"z \in \mathbb{R}^n", "a_i = f(z_i)"]),
     "a sign above": (["y = x² + z³"], ["y = x^2 + z^3"]),
     "labels": (["y_{out} = w y_{in}"], [r"y_{\text{out}} = w y_{\text{in}}"]),
+    "maxima as labels": ([r"y = x_{\max} - x_{\min, k}"], [r"y = x_{\text{max}} - x_{\text{min}, k}"]),
     "indices": (["y_{in} = w_i x_n"], ["y_{in} = w_i x_n"]),
     "samples": ([r"x^1, \dots, x^m \in \mathbb{R}^n", "y^i = w^T x^i"], [r"x^i \in \mathbb{R}^n", "y^i = w^T x^i"]),
     "a name of several": ([r"\theta = (W, b)", r"J(\theta) = W b"], [r"J(\theta) = W b"]),

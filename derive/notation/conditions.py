@@ -265,10 +265,8 @@ def _set(r: Reader, c: tr.Cursor) -> ex.Expr:
 def _largest(r: Reader, first: ex.Expr, c: tr.Cursor) -> ex.Cond:
     words = c.take()
     op = vocabulary.extremal(words) or "max"
-    if c.peek() is None or not isinstance(first, ex.Entry):
-        raise r.error(words, r"name the window: `x_{ij} \text{ is the maximum in } \Omega(k, l)`")
-    window = _set(r, c)
-    if not isinstance(window, ex.SetApp) or not first.indices:
+    window = _set(r, c) if c.peek() is not None else None
+    if not isinstance(window, ex.SetApp) or not isinstance(first, ex.Entry) or not first.indices:
         raise r.error(words, r"name the window: `x_{ij} \text{ is the maximum in } \Omega(k, l)`")
     variables = tuple(ex.fresh_index() for _ in first.indices)
     body = ex.Entry(first.tensor, variables)

@@ -155,17 +155,12 @@ def _scripted(base: tr.Item, scripts: list[Script]) -> tr.Item:
     primes = sum(sign.type == "PRIME" for sign, _ in scripts) + sum(map(len, primed))
     marks = tuple(s for s in sups if s not in primed)
     if tr.is_group(base, "LPAREN") and len(marks) == 1 and not subs and tr.is_token(next(iter(marks[0]), None), "STAR"):
-        return _starred(base, marks)
+        each = (i if tr.is_token(i, "COMMA") else tr.Scripted(i, (), marks, 0, i.start, i.end) for i in base.items)
+        return replace(base, items=tuple(each))  # (i^*, j^*) of (i, j)^*
     if not (subs or marks or primes):
         return base
     sign, last = scripts[-1]
     return tr.Scripted(base, subs, marks, primes, base.start, (last or sign).end)
-
-
-def _starred(base: tr.Group, star: tuple[tuple[tr.Item, ...], ...]) -> tr.Group:
-    """(i^*, j^*) of (i, j)^*."""
-    each = (i if tr.is_token(i, "COMMA") else tr.Scripted(i, (), star, 0, i.start, i.end) for i in base.items)
-    return replace(base, items=tuple(each))
 
 
 def _items(argument: tr.Item) -> tuple[tr.Item, ...]:

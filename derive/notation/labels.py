@@ -273,7 +273,8 @@ class Labels:
         declared so, k^i ∈ R^d.
         """
         lower = {o.name for o in self.seen.all if o.at.index}
-        on_left = {n for d in self.seen.definitions for n in _letters_above(d.head)}
+        on_left = {name for d in self.seen.definitions if d.head is not None and [*map(len, d.head.sups)] == [1]
+                   and (name := tr.variable(d.head.sups[0][0]))}
         layers = {m[2] for o in self.seen.all if (m := _NEIGHBOUR.match(o.name))}
         for letter in dict.fromkeys(o.above for o in self.seen.all if o.above is not None):
             own = [o for o in self.seen.all if o.above == letter]
@@ -311,13 +312,6 @@ def _indexed(group: tr.Group) -> bool:
     """[i, j] and (m, n): places of entries."""
     parts = tr.split(group.items, "COMMA")
     return len(parts) > 1 and all(len(p) == 1 and tr.variable(p[0]) is not None for p in parts)
-
-
-def _letters_above(head: tr.Scripted | None) -> Iterable[str]:
-    """i of y^i, where it stands left of =."""
-    if head is not None and len(head.sups) == 1 and len(head.sups[0]) == 1:
-        name = tr.variable(head.sups[0][0])
-        yield from [name] if name is not None else []
 
 
 def _time(run: tr.Items) -> str | None:

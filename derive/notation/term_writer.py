@@ -120,9 +120,7 @@ class Writer:
     def base(self, node: ex.Expr) -> str:
         """What carries an exponent."""
         raised = isinstance(node, ex.Entry) and (set("^'") & set(self.symbol(node.tensor)) or self.above(node.tensor))
-        plain = (isinstance(node, (ex.Entry, ex.Size, ex.Idx)) and not raised) or (
-            isinstance(node, ex.Num) and node.value >= 0 and node.value.denominator == 1) or (
-            isinstance(node, ex.Fn) and node.name == "abs")
+        plain = (_atomic(node) and not raised) or (isinstance(node, ex.Fn) and node.name == "abs")
         return self.write(node) if plain else self.round(self.write(node))
 
 

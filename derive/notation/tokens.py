@@ -90,7 +90,7 @@ class _Lexer:
         elif char in "²³":
             self.out.append(tr.Token("SUP", "^", self.at, self.at))
             self.emit("NUMBER", {"²": "2", "³": "3"}[char], self.at + 1)
-        elif self.text.startswith("||", self.at) and not self.between_factors():
+        elif self.text.startswith("||", self.at) and sum(t.type == "BAR" for t in self.out) % 2 == 0:  # not of |a||b|
             self.emit("NBAR", "||", self.at + 2)
         elif self.text.startswith("..", self.at):
             self.emit("DOTS", "", self.at + (3 if self.text.startswith("...", self.at) else 2))  # 1..K
@@ -115,10 +115,6 @@ class _Lexer:
             self.emit("NAME", UNICODE_LETTERS.get(char, char), self.at + 1)
         else:
             self.emit("UNKNOWN", char, self.at + 1)
-
-    def between_factors(self) -> bool:
-        """Whether ``||`` closes one absolute value and opens the next, as in |a||b|."""
-        return sum(token.type == "BAR" for token in self.out) % 2 == 1
 
     def number(self) -> None:
         match = _NUMBER.match(self.text, self.at)

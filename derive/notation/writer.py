@@ -98,9 +98,10 @@ def reduction(w: Writer, node: ex.Reduce | ex.Arg) -> str:
         return rf"\{node.op} \lbrace {inner.write(node.body)} : {condition} \rbrace"
     sign = reductions.REDUCTIONS[node.op].latex
     command = rf"\arg{sign}" if isinstance(node, ex.Arg) else sign
-    if isinstance(node, ex.Reduce) and node.op in ("sum", "prod") and _one_range(binder):
-        variable, (low,), (high,) = binder.variables[0], binder.lower, binder.upper
-        assert low is not None and high is not None
+    low, high = binder.lower[0], binder.upper[0]
+    one = len(binder.variables) == 1 and binder.cond is None
+    if one and isinstance(node, ex.Reduce) and node.op in ("sum", "prod") and low is not None and high is not None:
+        variable = binder.variables[0]
         below = rf"_{{{inner.write(variable)}={bound(inner, low)}}}^{{{bound(inner, high)}}}"
     else:
         below = f"_{{{below_sign(inner, binder)}}}"
@@ -113,10 +114,6 @@ def bound(w: Writer, limit: ex.Expr) -> str:
 
 def _plain(binder: ex.Binder) -> bool:
     return all(b is None for b in (*binder.lower, *binder.upper))
-
-
-def _one_range(binder: ex.Binder) -> bool:
-    return len(binder.variables) == 1 and binder.cond is None and None not in (*binder.lower, *binder.upper)
 
 
 def _membership(binder: ex.Binder) -> bool:

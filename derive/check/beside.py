@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from derive.check.claims import ARROW, KRONECKER, Item, Kind_
+from derive.check.claims import ARROW, KRONECKER, Item, Kind_, repeated
 from derive.check.kinks import compared, of_values
 from derive.check.letters import numeric
 from derive.check.worded import condition, phrase, rows
@@ -36,11 +36,21 @@ _LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+resp
 _APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e\.|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
 _BEHIND = re.compile(r"\0*\s*[,:]")
 _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
+_BARE = re.compile(r"(?:(\w+)\s+)?(?:(\w+)\s+)?\$\s*(\\?[A-Za-z]+)\s*\$")  # a letter by itself, two words before
+_EACH, _OVER = frozenset("all each every any".split()), frozenset("over in to from across along".split())
+_CHOSEN = frozenset("class classes label labels target targets".split())
+_SUMMED = re.compile(r"\b(?:summ?(?:ed|ing|ation)?\b|repeated\b|convention\b|impli(?:ed|cit)|einstein)", re.IGNORECASE)
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
 
 
 def _words(name: str) -> frozenset[str]:
     return words_of("en", name)
+
+
+@cache
+def _usual() -> frozenset[str]:
+    return _LEADS | _QUANTIFIED | frozenset().union(*map(_words, (
+        "CLAIM_PLAIN", "CLAIM_WHERE", "CLAIM_ELSE", "CLAIM_REGION", "CLAIM_PLACE")))
 
 
 @cache
@@ -91,6 +101,14 @@ class Beside:
         places = [self._meant(self._place(item)) for item in items]
         self.places = [p for p in places if not any(a <= p.start < b for a, b in said)]
         self._lacking = [m.span() for m in _LACKS.finditer(self.blank)]
+        self.mentioned, self.chosen = set[str](), set[str]()  # letters that the prose names, of one class alone
+        for bare in _BARE.finditer(plain):
+            before, name = [w.lower() for w in (bare[1], bare[2]) if w], bare[3].removeprefix("\\")
+            if not _EACH.intersection(before) and not _OVER.intersection(before[-1:]):
+                words = {*_words_in(self.blank[slice(*self._sentence(bare.start(3)))])}
+                self.mentioned.add(name)
+                if words & _CHOSEN or words - _usual() - self.names:
+                    self.chosen.add(name)
 
     def _place(self, item: Item) -> _Place:
         formula = item.formula
@@ -155,9 +173,21 @@ class Beside:
             isinstance(own.item.node, Rel) and isinstance(own.item.node.terms[0], Fn))]
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
+        doubt = doubt or self._chosen(own.item, start, stop)
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
                         self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"),
                         bool(strange) and parts)
+
+    def _chosen(self, item: Item, start: int, stop: int) -> str:
+        """Whether the text says which index is meant, as c of p_c of the correct class c, or that a sum is."""
+        here = free_indices(item.node) if item.node is not None else frozenset()
+        loose = free_indices(item.written) - here if item.written is not None else frozenset()
+        for index in (*loose, *here):
+            name = index.name if isinstance(index, Idx) else ""
+            if name in self.chosen or index in loose and name in self.mentioned:
+                return f"the text may say which `{name}` is meant"
+        said = repeated(item) and (_SUMMED.search(self.blank, start, stop) or "einstein" in self.blank.lower())
+        return "a sum may be meant" if said else ""
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""

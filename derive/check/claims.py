@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
 from derive.axes import with_axes
 from derive.calculus.one_window import Windowed, windowed
+from derive.check.kinks import compared, of_values
 from derive.check.letters import (
     Letters,
     arrives,
@@ -24,7 +25,7 @@ from derive.check.letters import (
     told,
     upstream,
 )
-from derive.check.worded import classed, identities, respelled
+from derive.check.worded import classed, functions_by_name, identities, respelled
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
@@ -129,6 +130,7 @@ class Item:
     written: Rel | None = None  # the link with all its indices, where one of them says nothing
     reading: Reading | None = None  # another one than that of the solution, for the ``reason``
     again: int | None = None  # the line in which its letter is defined otherwise
+    step: Rel | None = None  # b = c of the link a = c of a chain a = b = c
 
     @property
     def link(self) -> Rel:
@@ -177,6 +179,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_FORMULAS} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
     asked += [replace(f, latex=m[1]) for f in asked if (m := _FUNCTION.fullmatch(f.latex)) is not None]
+    by_name, module = functions_by_name([*asked, *found], question, text, module)
+    asked += by_name
     letters = Letters(called(module, asked), kronecker, upstream=_UPSTREAM.search(f"{question}\n{text}") is not None,
                       parts=frozenset(m[1].strip(", \t\n") for m in _PART.finditer(f"{question}\n{text}")))
     letters.table = gather(rewritten(asked), letters.module.table)
@@ -193,6 +197,7 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
                 runs(part, letters)
     shaped(letters)
     spelt = {(f.line, f.column): f for f in found}
+    found = [*_continued(_unboxed(f) for f in found)]
     spelt_out = [*asked, *(respelled(f, letters.module) for f in identities(found, letters.module))]
     written, each = rewritten(spelt_out), classed(spelt_out, module)
     of_class = written if each == spelt_out else rewritten(each)
@@ -320,6 +325,32 @@ def _implied(formula: Formula) -> Iterator[Formula]:
             yield Formula(part, formula.line + before.count("\n"), column, formula.display)
 
 
+def _continued(written: Iterable[Formula]) -> Iterator[Formula]:
+    """A formula that opens with «=» goes on with the one before: it has its left side."""
+    head = ""
+    for formula in written:
+        opens = re.match(r"\s*&?\s*=", formula.latex) is not None
+        if not opens:
+            head = formula.latex.partition("=")[0]
+        joined_ = opens and head and not re.search(r"[&,]|\\\\|\\begin|\\quad", head)
+        yield replace(formula, latex=f"{head.strip()} {formula.latex.lstrip(' &')}") if joined_ else formula
+
+
+def _unboxed(formula: Formula) -> Formula:
+    r"""\boxed{a = b}, \quad \boxed{c = d} without its frames."""
+    chars, latex = [*formula.latex], formula.latex
+    for box in re.finditer(r"\\boxed\s*\{", latex):
+        depth = 0
+        for mark in re.finditer(r"\\[{}]|[{}]", latex[box.end() - 1:]):
+            depth += {"{": 1, "}": -1}.get(mark[0], 0)
+            if depth == 0:
+                end = box.end() - 1 + mark.start()
+                if "=" in latex[box.end():end]:
+                    chars[box.start():box.end()], chars[end] = " " * len(box[0]), " "
+                break
+    return replace(formula, latex="".join(chars)) if "\\boxed" in latex else formula
+
+
 def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iterator[Item]:
     if isinstance(node, DeriveError):
         text = node.problems[0].message
@@ -369,7 +400,7 @@ def _restricts(node: Rel, letters: Letters) -> bool:
 
 def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters) -> Iterator[Item]:
     head = equation.terms[0]
-    for term in equation.terms[1:]:
+    for before, term in itertools.pairwise(equation.terms):
         if isinstance(head, SetApp) and isinstance(term, SetOf) and not letters.unknown(term):
             letters.own[head.name] = Rel((head, term), ("=",))
             yield Item(formula, Kind_.DEFINITION, Rel((head, term), ("=",)))
@@ -396,13 +427,14 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             single = isinstance(head, Entry) and loose and not any(isinstance(n, Entry) for n in walk(link.terms[1]))
             yield Item(formula, Kind_.CONDITION) if single else Item(  # the term p = l
                 formula, Kind_.UNREAD, None, f"nothing says what `{name}` is")
-        elif unbound(bound) and (not loose or any(_repeated(i, bound.terms[1]) for i in loose)):
+        elif unbound(bound) and (not loose or any(_compared(i, bound) for i in loose)):
             yield Item(formula, Kind_.UNREAD, None, f"{unbound(bound)} is free on the right and absent on the left")
         elif loose:
             zero: dict[Node, Node] = {i: letters.first(i, bound) for i in loose}
             yield Item(formula, Kind_.CLAIM, subst(bound, zero), "", cond, doubt, bound, again=again)
         else:
-            yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt, again=again)
+            step = None if before is head else own_letters(Rel((before, term), ("=",)), letters)
+            yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt, again=again, step=step)
 
 
 def _entry_named(link: Rel, letters: Letters) -> bool:
@@ -412,6 +444,14 @@ def _entry_named(link: Rel, letters: Letters) -> bool:
         isinstance(i, Num) for i in head.indices) and not letters.unknown(value) and isinstance(value, Entry)
 
 
-def _repeated(index: Idx, node: Expr) -> bool:
-    """δ_i W_{ij}: a sum over i may be meant."""
-    return any(sum(index in free_indices(f) for f in n.factors) > 1 for n in walk(node) if isinstance(n, Mul))
+def _compared(index: Idx, node: Rel) -> bool:
+    """δ_{kl} [x_{ij} = y_{kl}]: one window k, l may be meant."""
+    return any(index in free_indices(rel) for rel in compared(node) if of_values(rel))
+
+
+def repeated(item: Item) -> bool:
+    """δ_i W_{ij}, with no i on the left: a sum over i may be meant."""
+    left, right = item.written.terms if item.written is not None else (None, None)
+    loose = free_indices(right) - free_indices(left) if left is not None and right is not None else frozenset()
+    return right is not None and any(sum(i in free_indices(f) for f in n.factors) > 1 for i in loose
+                                     for n in walk(right) if isinstance(n, Mul))

@@ -90,6 +90,8 @@ class Letters:
         arguments = {a.tensor for n in walk(node) if isinstance(n, Fn) and module.function(n.name.rstrip("'"))
                      for a in n.args if isinstance(a, Entry)} if _of_function(node, module) else set()
         arguments |= {n.direction for n in walk(node) if isinstance(n, Directional)}
+        if (number := free_number(node)) is not None:
+            arguments |= {number.tensor}
         for n in walk(node):
             if isinstance(n, Entry) and not self.known(n.tensor) and n.tensor not in arguments:
                 return n.tensor
@@ -137,6 +139,13 @@ def arrives(head: Node, module: Module) -> Entry | None:
             isinstance(head.wrt, Entry) and head.wrt.tensor == module.output):
         return Entry(f"delta_{module.output}", head.wrt.indices)
     return head if isinstance(head, Entry) and head.tensor == f"delta_{module.output}" else None
+
+
+def free_number(node: Node) -> Entry | None:
+    """u of d tanh(u)/du = …, an equation about any number u."""
+    head = node.terms[0] if isinstance(node, Rel) else None
+    by = head.wrt if isinstance(head, Partial) and not isinstance(head.of, Entry) else None
+    return by if isinstance(by, Entry) and not by.indices else None
 
 
 def _of_function(node: Node, module: Module) -> bool:

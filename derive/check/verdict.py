@@ -14,7 +14,7 @@ from derive.axes import Axes, axes
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
 from derive.check import kinks, reach
-from derive.check.letters import squared
+from derive.check.letters import free_number, squared
 from derive.check.mistakes import changes
 from derive.check.report import OFF_TIES
 from derive.check.smaller import smallest
@@ -309,17 +309,16 @@ def _exists(entry: Entry, found: Axes) -> Iterator[Cond]:
 
 
 def of_function(link: Rel, cond: Cond | None, module: Module) -> tuple[Module, Rel, Cond | None] | None:
-    """f'(s) = … as the equation ∂f/∂s = … of a layer that computes f(s) and nothing else."""
+    """f'(s) = …, d f(s)/ds = … as the equation ∂f/∂s = … of a layer that computes f(s) and nothing else."""
     head, value = link.terms
     known = module.function(head.name[:-1]) if isinstance(head, Fn) and head.name.endswith("'") else None
-    if not isinstance(head, Fn) or known is None or len(head.args) != 1:
-        return None
-    argument = head.args[0]
-    if not isinstance(argument, Entry) or argument.indices:
+    argument = head.args[0] if isinstance(head, Fn) and known is not None and len(head.args) == 1 else free_number(link)
+    if not isinstance(argument, Entry) or argument.indices or known is None and (
+            argument.tensor in {*module.given, *module.defined}):
         return None
     scalars = {s.name for s in module.table.of_kind(Kind.TENSOR) if not s.axes}
     own = Entry(f"{argument.tensor}_local", ())
-    body = known.at((own,))
+    body = known.at((own,)) if known is not None else subst(cast(Partial, head).of, {argument: own})
     inside = {n.tensor for part in (body, value, *conditions(cond)) for n in walk(part) if isinstance(n, Entry)}
     others = tuple(sorted(inside - {own.tensor, argument.tensor}))
     if not {*others} <= scalars & {*module.given}:

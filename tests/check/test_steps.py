@@ -1,0 +1,62 @@
+"""Steps of derivations as people write them: chains, displays that go on, facts about functions, sums that are missing."""
+
+import pytest
+
+import derive
+
+QUESTIONS = {
+    "dense": r"A layer computes $s_k = \sum_{j=1}^n W_{kj} x_j + b_k$ and $y_k = \sigma(s_k)$ with"
+             r" $\sigma(z) = 1/(1+e^{-z})$. Derive $\partial L/\partial x_j$ given $\delta_k = \partial L/\partial y_k$.",
+    "soft": r"A layer computes $z_k = \sum_{j=1}^n W_{kj} x_j + b_k$ and $y_k = \ln(1+e^{z_k})$. Derive"
+            r" $\partial L/\partial x_j$ given $\delta_k = \partial L/\partial y_k$.",
+    "conv": r"A convolution: $y_k = \sum_{a=0}^{2} w_a x_{k+a}$, $\delta_k=\partial L/\partial y_k$. Derive the messages.",
+    "class": r"A classifier computes $p_k = \frac{e^{z_k}}{\sum_m e^{z_m}}$ and the loss $L = -\sum_k t_k \log p_k$ with a"
+             r" one-hot target $t$. Derive $\partial L/\partial z_k$.",
+    "pool": r"Max pooling with a $2\times 2$ kernel and stride 2: $y_{kl} = \max_{(i,j)\in\Omega(k,l)} x_{ij}$. Derive the"
+            r" backward message for an upstream gradient $\delta_{kl} = \partial L/\partial y_{kl}$.",
+}
+SLOPE, DX = r"\frac{\partial y_k}{\partial s_k} = ", r"\frac{\partial L}{\partial x_j} = "
+IN_CLASS = r"\frac{\partial L}{\partial z_j} = p_j - [j = c]"
+# for each link: p is proved or tested, x refuted, - not read, d a definition
+SAID = [
+    ("dense", f"${SLOPE} y_k (1 + y_k) = y_k + y_k^2$", "x-"),  # right as a step, wrong of the left side
+    ("dense", f"${SLOPE} y_k (1 + y_k) = 3 y_k$", "xx"),
+    ("dense", f"${SLOPE} y_k (1 - y_k) = y_k - y_k^2$", "pp"),
+    ("dense", f"$$ {SLOPE} y_k (1 - y_k) $$\n$$ = y_k - y_k^2 $$", "pp"),
+    ("dense", f"$$ {SLOPE} y_k (1 - y_k) $$\n$$ = y_k + y_k^2. $$", "px"),
+    ("dense", rf"$$ \boxed{{{SLOPE} y_k (1 - y_k)}}, \qquad \boxed{{\frac{{\partial L}}{{\partial s_k}} = \delta_k y_k}} $$",
+     "px"),
+    ("dense", r"$\frac{d\sigma}{dz} = \frac{e^{-z}}{(1+e^{-z})^2} = \sigma(z)(1-\sigma(z))$", "pp"),
+    ("dense", r"$\frac{d}{dz} \sigma(z) = \sigma(z)(1 + \sigma(z))$ and $\frac{d}{dq} \sqrt{q} = \frac1q$", "xx"),
+    ("dense", r"$\tanh'(s) = 1 - \tanh^2(s)$, but not $\tanh'(u) = 1 - \tanh(u)$; $\cos'(x) = \sin(x)$", "p-x"),
+    ("dense", r"$\frac{d}{dv} \max(0, v) = v$, $\frac{d}{dv} \max(0, v) = [v > 0]$", "xp"),
+    ("soft", r"With the logistic sigmoid, $\frac{\partial y_k}{\partial z_k} = \frac{1}{1 + e^{-z_k}} = \sigma(z_k)$.", "pp"),
+    ("soft", r"With the logistic sigmoid, $\frac{\partial y_k}{\partial z_k} = 1 - \sigma(z_k)$.", "x"),
+    ("soft", r"We have $\frac{\partial y_k}{\partial z_k} = \sigma(z_k)$.", "-"),  # nothing says what σ is
+    ("dense", f"${DX} \\delta_k y_k (1 - y_k) W_{{kj}}$", "x"),
+    ("dense", f"For each neuron $k$: ${DX} y_k W_{{kj}}$", "x"),
+    ("dense", f"Summed over repeated indices, ${DX} \\delta_k y_k (1 - y_k) W_{{kj}}$", "-"),
+    ("dense", f"With Einstein's convention.\n\nThus ${DX} \\delta_k y_k (1 - y_k) W_{{kj}}$", "-"),
+    ("conv", r"$\frac{\partial L}{\partial w_a} = \delta_k x_{k+a}$", "x"),
+    ("class", f"Let $c$ be the correct class. ${IN_CLASS}$.\n\nWe conclude that ${IN_CLASS}$.", "--"),
+    ("class", r"Here $L = -\log p_c$, where $c$ is the label. So $\frac{\partial L}{\partial p_c} = -1/p_c$.", "--"),
+    ("pool", r"$\frac{\partial L}{\partial x_{ij}} = \begin{cases} \delta_{kl} & x_{ij} = y_{kl} \\"
+             r" 0 & \text{otherwise} \end{cases}$", "-"),  # which window (k, l) is, it does not say
+]  # fmt: skip
+SIGNS = {"p": ("proved", "tested"), "x": ("refuted",), "-": ("not read",)}
+
+
+@pytest.mark.parametrize(("question", "text", "signs"), SAID)
+def test_verdicts(question: str, text: str, signs: str) -> None:
+    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{QUESTIONS[question]}\n")
+    found = [c.verdict for c in derive.check(card, text=text).checks]
+    assert len(found) == len(signs), found
+    assert all(verdict in SIGNS[sign] for verdict, sign in zip(found, signs, strict=True)), found
+
+
+def test_a_missing_sum_is_named_and_what_follows_in_a_chain_is_told() -> None:
+    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{QUESTIONS['dense']}\n")
+    text = f"${DX} \\delta_k y_k (1 - y_k) W_{{kj}}$.\n\n${SLOPE} y_k (1 + y_k) = y_k + y_k^2$"
+    lost, wrong, behind = derive.check(card, text=text).checks
+    assert lost.mistake == "the sum is missing"
+    assert (wrong.follows, behind.follows) == (None, 3)

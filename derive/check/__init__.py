@@ -121,7 +121,8 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             numbers = numbers if item.cond is None else told(item.cond, numbers, judge.module)
             own = judge if item.reading is None else _judge(item.reading, messages)
             there = numbers != asked_at or id(item.formula) in ends
-            verdict, mistake, line = _claimed(item, beside.readings(number), own, numbers, there), "", None
+            readings = beside.readings(number)
+            verdict, mistake, line = _claimed(item, readings, own, numbers, there), "", None
             if verdict.verdict not in RIGHT and asked_for(item.formula.latex):
                 definitions.append(Definition(item.formula.line, item.formula.latex))
                 continue
@@ -133,7 +134,8 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
                 mistake = "" if line else item.otherwise or own.mistake(item.written or item.link, item.cond)
                 wrong.append((item, line is not None))
             elif verdict.verdict in RIGHT and (not verdict.single or module.values):  # which a question may ask for
-                right.append(item)
+                everywhere = readings.first is None or own(item.link).verdict in RIGHT
+                right.append(replace(item, cond=None if everywhere else readings.first))
             checks.append(_judged(item, verdict, mistake, line))
     unread = any(c.verdict == Verdict.NOT_READ and c.follows is None for c in checks)
     held = [*right, *(item for item, derived in wrong if derived)]
@@ -175,6 +177,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
     if readings.denied:
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
     if numeric(item.link.terms[-1]) and not judge.agrees(item.link):
+        if readings.first is not None and (found := judge(item.link, readings.first)).verdict in RIGHT:
+            return found  # whatever numbers the other letters have
         at = at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex)
         if at is not None:
             doubt = readings.here if at.verdict == Verdict.REFUTED else ""

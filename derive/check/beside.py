@@ -40,6 +40,8 @@ _BARE = re.compile(r"(?:(\w+)\s+)?(?:(\w+)\s+)?\$\s*(\\?[A-Za-z]+)\s*\$")  # a l
 _EACH, _OVER = frozenset("all each every any".split()), frozenset("over in to from across along".split())
 _CHOSEN = frozenset("class classes label labels target targets".split())
 _SUMMED = re.compile(r"\b(?:summ?(?:ed|ing|ation)?\b|repeated\b|convention\b|impli(?:ed|cit)|einstein)", re.IGNORECASE)
+_CLAUSES = frozenset("if when whenever unless otherwise".split())  # they belong to their own sentence
+_ITEM = re.compile(r"\s*^[ \t]*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
 
 
@@ -97,7 +99,8 @@ class Beside:
         said = [m.span() for m in KRONECKER.finditer(text)]
         plain = KRONECKER.sub(_blank, _MARKUP.sub(_blank, text))
         self.blank = _FORMULA.sub(_hidden, plain)
-        self.ends = [m.end() for m in _END.finditer(self.blank)]
+        listed = _FORMULA.sub(_hidden, KRONECKER.sub(_blank, text))
+        self.ends = [m.end() for m in _END.finditer(listed)]
         places = [self._meant(self._place(item)) for item in items]
         self.places = [p for p in places if not any(a <= p.start < b for a, b in said)]
         self._lacking = [m.span() for m in _LACKS.finditer(self.blank)]
@@ -129,7 +132,8 @@ class Beside:
         if item.kind is not Kind_.CLAIM or item.cond is not None or not item.supposes or not (
                 numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)):
             return place
-        told = self._last(place) in _words("CLAIM_WHERE") - {"with", "let"}
+        behind = re.search(r"[^\W\d_][^\0]*\0[^\w.]*\Z", self.blank[self._sentence(place.start)[0]:place.start])
+        told = not behind and self._last(place) in _words("CLAIM_WHERE") - {"with", "let"}  # «for t y > 1, L = 0»
         return replace(place, item=replace(item, kind=Kind_.CONDITION)) if told else place
 
     def _last(self, place: _Place) -> str:
@@ -269,10 +273,19 @@ class Beside:
                 word = next((w for w in _WORD.findall(before) if w.lower() in opens), "")
                 told = self.blank[at:end].lstrip().startswith("|") or any(  # the head of a table
                     at <= p.start < end and p.item.kind is Kind_.CONDITION for p in self.places)
-                if word and not told:
+                if word and not told and not (word in _CLAUSES and self._in_item(at, end, own)):
                     return f"“{word}” before it may say where it holds"
             at = end
         return ""
+
+    def _in_item(self, start: int, stop: int, own: _Place) -> bool:
+        """Whether a sentence with equations is of an item of a list before that in which its own stands.
+
+        «If» there says where the equations of that item hold.
+        """
+        claims = any(start <= p.start < stop and p.item.kind is Kind_.CLAIM for p in self.places)
+        return claims and _ITEM.match(self.text, start) is not None and _ITEM.search(
+            self.text, stop - 1, own.start) is not None
 
     def _worded_before(self, own: _Place, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Where a sentence before it says in words when its own equations hold: as conditions they are looked at."""

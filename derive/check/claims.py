@@ -360,11 +360,14 @@ def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iter
     parts = claim.conds if isinstance(claim, And) else (claim,)
     equations = [p for p in parts if isinstance(p, Rel) and {*p.ops} == {"="} and not _restricts(p, letters)]
     others = [p for p in parts if p not in equations and isinstance(p, Cond)]
-    if not equations:
-        yield from (Item(formula, Kind_.CONDITION, own_letters(p, letters)) for p in others)
-        return
+    for part in (*conditions(cond), *others):
+        if isinstance(part, Rel):
+            runs(part, letters)
     said = [own_letters(c, letters) for c in (*conditions(cond), *others)]
     known = [part for c in said for part in _known(c, letters)]
+    if not equations:
+        yield from (Item(formula, Kind_.CONDITION, c) for c in known)
+        return
     missing = "" if known == said else letters.unknown(joined(said))
     for equation in equations:
         for item in _links(formula, equation, joined(known) if known else None, letters):

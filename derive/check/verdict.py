@@ -212,7 +212,7 @@ class Judge:
         if (alone := of_function(link, cond, self.module)) is not None:
             module, link, cond = alone
             return Judge(module, self.messages, module.table)._judged(link, cond)
-        if set_ := [c for c in conditions(cond) if _sets(c, self.module)]:  # no point would be drawn there
+        if set_ := [c for c in conditions(cond) if _sets(c, link, self.module)]:  # no point would be drawn there
             left = [c for c in conditions(cond) if c not in set_]
             facts = (In(c.terms[0], Listed((c.terms[1],))) for c in set_ if isinstance(c, Rel))
             module = replace(self.module, facts=(*self.module.facts, *facts))
@@ -263,10 +263,12 @@ class Judge:
         return found if found.verdict == Verdict.REFUTED else None
 
 
-def _sets(cond: Cond, module: Module) -> bool:
-    """α = 0.01, of a constant number of the layer."""
+def _sets(cond: Cond, link: Rel, module: Module) -> bool:
+    """α = 0.01, of a given number of the layer by which the equation does not differentiate."""
     head, value = cond.terms if isinstance(cond, Rel) and cond.ops == ("=",) else (None, None)
-    return isinstance(head, Entry) and not head.indices and head.tensor in module.constants and isinstance(value, Num)
+    by = {e.tensor for n in walk(link) if isinstance(n, Partial) for e in walk(n.wrt) if isinstance(e, Entry)}
+    return isinstance(head, Entry) and not head.indices and isinstance(value, Num) and (
+        head.tensor in {*module.given} - by)
 
 
 def _within(node: Node, scope: Scope) -> str | None:

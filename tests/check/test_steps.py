@@ -14,7 +14,17 @@ QUESTIONS = {
              r" one-hot target $t$. Derive $\partial L/\partial z_k$.",
     "pool": r"Max pooling with a $2\times 2$ kernel and stride 2: $y_{kl} = \max_{(i,j)\in\Omega(k,l)} x_{ij}$. Derive the"
             r" backward message for an upstream gradient $\delta_{kl} = \partial L/\partial y_{kl}$.",
+    "prelu": r"A layer computes $y_k = \max(s_k, a s_k)$ with trained slope $a$, $0<a<1$. Derive $\partial y_k/\partial s_k$.",
+    "swish": r"A unit computes $y = x\,\sigma(\beta x)$ with $\sigma(z)=\frac{1}{1+e^{-z}}$ and a trainable $\beta$. Derive"
+             r" $\partial y/\partial x$.",
+    "hinge": r"Hinge loss $L = \max(0, 1 - t y)$ with $y = \sum_i w_i x_i + b$ and $t \in \{-1, 1\}$. Find"
+             r" $\partial L/\partial w_i$.",
+    "leaky": r"A linear layer $s = \sum_i w_i x_i$ is followed by $y = s$ for $s \ge 0$, $y = 0.1 s$ for $s < 0$, and the loss"
+             r" $\ell = (y-t)^2$. Derive $\frac{\partial\ell}{\partial w_i}$.",
+    "ce": r"Softmax with cross-entropy: $p_k = e^{z_k} / \sum_j e^{z_j}$, $L = -\sum_k t_k \ln p_k$, where $\sum_k t_k = 1$."
+          r" Compute the gradient of $L$ with respect to $z$.",
 }
+OF_S, OF_X = r"\frac{\partial y_k}{\partial s_k} = a %s (1-a) [s_k > 0]", r"\frac{\partial y}{\partial x} = "
 SLOPE, DX = r"\frac{\partial y_k}{\partial s_k} = ", r"\frac{\partial L}{\partial x_j} = "
 IN_CLASS = r"\frac{\partial L}{\partial z_j} = p_j - [j = c]"
 # for each link: p is proved or tested, x refuted, - not read, d a definition
@@ -42,6 +52,15 @@ SAID = [
     ("class", r"Here $L = -\log p_c$, where $c$ is the label. So $\frac{\partial L}{\partial p_c} = -1/p_c$.", "--"),
     ("pool", r"$\frac{\partial L}{\partial x_{ij}} = \begin{cases} \delta_{kl} & x_{ij} = y_{kl} \\"
              r" 0 & \text{otherwise} \end{cases}$", "-"),  # which window (k, l) is, it does not say
+    ("prelu", f"For all $k = 1, \\dots, K$, ${OF_S % '+'}$.", "p"), ("prelu", f"${OF_S % '+'}$ for $0 \\le k < K$.", "p"),
+    ("prelu", f"For all $k = 1, \\dots, K$, ${OF_S % '-'}$.", "x"),
+    ("swish", rf"Special case $\beta = 0$: ${OF_X} \frac12$.", "p"), ("swish", rf"At $x = 0$, ${OF_X} \frac13$.", "-"),
+    ("hinge", r"For $t y > 1$, $L = 0$ and $\frac{\partial L}{\partial y} = 0$; for $t y < 1$, $\frac{\partial L}{\partial y}"
+              r" = t$.", "ppx"),
+    ("leaky", "- $\\frac{\\partial y}{\\partial s} = 1$ when $s$ is positive,\n- $\\frac{\\partial s}{\\partial w_i} = w_i$.",
+     "px"),
+    ("ce", r"After simplification, $\frac{\partial L}{\partial z_i} = t_i - p_i$.", "x"),
+    ("ce", r"Let $z = (0, 0)$, $t = (1, 0)$. Then $p = (\tfrac12, \tfrac12)$ and $\nabla_z L = (-\tfrac12, \tfrac{1}{2})$.", "pp"),
 ]  # fmt: skip
 SIGNS = {"p": ("proved", "tested"), "x": ("refuted",), "-": ("not read",)}
 
@@ -60,3 +79,13 @@ def test_a_missing_sum_is_named_and_what_follows_in_a_chain_is_told() -> None:
     lost, wrong, behind = derive.check(card, text=text).checks
     assert lost.mistake == "the sum is missing"
     assert (wrong.follows, behind.follows) == (None, 3)
+
+
+@pytest.mark.parametrize(("text", "status"), [
+    (r"For $s_k > 0$, $\frac{\partial y_k}{\partial s_k} = 1$.", "missing"),
+    (r"If $s_k > 0$, $\frac{\partial y_k}{\partial s_k} = 1$, otherwise $\frac{\partial y_k}{\partial s_k} = a$.", "given"),
+    (f"For $k = 1, \\dots, K$, ${OF_S % '+'}$.", "given"),
+])  # fmt: skip
+def test_one_case_of_a_derivative_does_not_give_it(text: str, status: str) -> None:
+    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{QUESTIONS['prelu']}\n")
+    assert [a.status for a in derive.check(card, text=text).asked] == [status]

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from derive.check.claims import ARROW, KRONECKER, Item, Kind_, repeated
+from derive.check.claims import ARROW, KRONECKER, Item, Kind_
 from derive.check.kinks import compared, of_values
 from derive.check.letters import numeric
+from derive.check.singled import Named
 from derive.check.worded import condition, phrase, rows
 from derive.expr import ZERO, And, Bracket, Cond, Entry, Fn, Idx, Rel, conditions, eq, free_indices, joined, walk
 from derive.module import Module
@@ -36,10 +37,7 @@ _LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+resp
 _APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e\.|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
 _BEHIND = re.compile(r"\0*\s*[,:]")
 _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
-_BARE = re.compile(r"(?:(\w+)\s+)?(?:(\w+)\s+)?\$\s*(\\?[A-Za-z]+)\s*\$")  # a letter by itself, two words before
-_EACH, _OVER = frozenset("all each every any".split()), frozenset("over in to from across along".split())
-_CHOSEN = frozenset("class classes label labels target targets".split())
-_SUMMED = re.compile(r"\b(?:summ?(?:ed|ing|ation)?\b|repeated\b|convention\b|impli(?:ed|cit)|einstein)", re.IGNORECASE)
+_PLACES = frozenset("zero nonzero kink kinks".split())  # no regions
 _CLAUSES = frozenset("if when whenever unless otherwise".split())  # they belong to their own sentence
 _ITEM = re.compile(r"\s*^[ \t]*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
@@ -104,14 +102,7 @@ class Beside:
         places = [self._meant(self._place(item)) for item in items]
         self.places = [p for p in places if not any(a <= p.start < b for a, b in said)]
         self._lacking = [m.span() for m in _LACKS.finditer(self.blank)]
-        self.mentioned, self.chosen = set[str](), set[str]()  # letters that the prose names, of one class alone
-        for bare in _BARE.finditer(plain):
-            before, name = [w.lower() for w in (bare[1], bare[2]) if w], bare[3].removeprefix("\\")
-            if not _EACH.intersection(before) and not _OVER.intersection(before[-1:]):
-                words = {*_words_in(self.blank[slice(*self._sentence(bare.start(3)))])}
-                self.mentioned.add(name)
-                if words & _CHOSEN or words - _usual() - self.names:
-                    self.chosen.add(name)
+        self.letters = Named.of(plain, _usual() | self.names)
 
     def _place(self, item: Item) -> _Place:
         formula = item.formula
@@ -166,8 +157,8 @@ class Beside:
             known |= _words("CLAIM_REGION") | _words("CLAIM_PLACE")
         strange = [w for w in words if w not in known]
         unsure = f"“{strange[0]}” beside it may say where it holds" if strange else ""
-        doubt = self._doubt(own, start, stop, spans)
-        parts = not doubt and {*strange} <= _words("CLAIM_PART") and not any(
+        doubt, regional = self._doubt(own, start, stop, spans)
+        parts = (not doubt or regional) and {*strange} <= _words("CLAIM_PART") and not any(
             p.item.kind is Kind_.CONDITION and _TOLD.match(self.blank, p.stop) for p in here)
         doubt = unsure or doubt
         others = self._elsewhere(own, stop, attached is None)
@@ -177,21 +168,10 @@ class Beside:
             isinstance(own.item.node, Rel) and isinstance(own.item.node.terms[0], Fn))]
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
-        doubt = doubt or self._chosen(own.item, start, stop)
+        doubt = doubt or self.letters.doubt(own.item, self.blank[start:stop])
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
                         self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"),
-                        bool(strange) and parts)
-
-    def _chosen(self, item: Item, start: int, stop: int) -> str:
-        """Whether the text says which index is meant, as c of p_c of the correct class c, or that a sum is."""
-        here = free_indices(item.node) if item.node is not None else frozenset()
-        loose = free_indices(item.written) - here if item.written is not None else frozenset()
-        for index in (*loose, *here):
-            name = index.name if isinstance(index, Idx) else ""
-            if name in self.chosen or index in loose and name in self.mentioned:
-                return f"the text may say which `{name}` is meant"
-        said = repeated(item) and (_SUMMED.search(self.blank, start, stop) or "einstein" in self.blank.lower())
-        return "a sum may be meant" if said else ""
+                        bool(strange or regional) and parts)
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""
@@ -256,12 +236,12 @@ class Beside:
             text = text[:a] + " " * (b - a) + text[b:]
         return text[start:stop]
 
-    def _doubt(self, own: _Place, start: int, stop: int, spans: Iterable[tuple[int, int]] = ()) -> str:
-        """What stands in its sentence unread, or a supposition in words before it."""
+    def _doubt(self, own: _Place, start: int, stop: int, spans: Iterable[tuple[int, int]] = ()) -> tuple[str, bool]:
+        """What stands in its sentence unread, or a supposition in words before it; whether it is of a region alone."""
         for p in self.places:
             if start <= p.start < stop and p.item.kind is Kind_.UNREAD and p.item.formula is not own.item.formula and (
                     restricts(p.item.formula.latex)):
-                return f"`{p.item.formula.latex}` beside it may say where it holds"
+                return f"`{p.item.formula.latex}` beside it may say where it holds", False
         at = 0
         opens = _words("CLAIM_SUPPOSES")
         if not self._has_cases(own):
@@ -274,9 +254,9 @@ class Beside:
                 told = self.blank[at:end].lstrip().startswith("|") or any(  # the head of a table
                     at <= p.start < end and p.item.kind is Kind_.CONDITION for p in self.places)
                 if word and not told and not (word in _CLAUSES and self._in_item(at, end, own)):
-                    return f"“{word}” before it may say where it holds"
+                    return f"“{word}” before it may say where it holds", word in _words("CLAIM_REGION") - _PLACES
             at = end
-        return ""
+        return "", False
 
     def _in_item(self, start: int, stop: int, own: _Place) -> bool:
         """Whether a sentence with equations is of an item of a list before that in which its own stands.

@@ -449,7 +449,7 @@ def _entry_named(link: Rel, letters: Letters) -> bool:
 
 def _compared(index: Idx, node: Rel) -> bool:
     """δ_{kl} [x_{ij} = y_{kl}]: one window k, l may be meant."""
-    return any(index in free_indices(rel) for rel in compared(node) if of_values(rel))
+    return any(index in free_indices(rel) and "=" in rel.ops for rel in compared(node) if of_values(rel))
 
 
 def repeated(item: Item) -> bool:

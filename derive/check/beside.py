@@ -394,7 +394,7 @@ class Beside:
         """«1. i = j: EQ», «Case i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""
         between = self.blank[run[-1].stop:own.start]
         first = _words("CLAIM_CASE").issuperset(_words_in(self.blank[start:run[0].start]))
-        return first and re.match(r"[\s$\0]*[:|]", between) is not None and (
+        return first and re.match(r"[\s$\0)*_]*[:|]", between) is not None and (
             _words("CLAIM_PLAIN").issuperset(_words_in(between)))
 
     def _opens(self, at: int, start: int) -> bool:

@@ -25,7 +25,7 @@ from derive.check.letters import (
     told,
     upstream,
 )
-from derive.check.worded import classed, functions_by_name, identities, respelled
+from derive.check.worded import classed, functions_by_name, identities, labelled, respelled
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
@@ -45,6 +45,7 @@ from derive.expr import (
     SetOf,
     Size,
     Star,
+    Unit,
     conditions,
     free_indices,
     items,
@@ -71,6 +72,8 @@ from derive.verify.windows import check_listing
 _OF_CLASS = re.compile("^an equation of a number and a vector")
 _INDEX = re.compile("is an index here; it has no subscript")
 _SHAPES = "state the shapes|state shapes"
+_OWN_SHAPES = re.compile(f"(?:{_SHAPES})")
+_SLOPE = re.compile(r"[^=]*\\(?:partial|nabla)")
 _UNKNOWN = re.compile("nothing says what `(.*)` is")
 _BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
 ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:implies|iff|therefore|leadsto)"
@@ -198,7 +201,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     shaped(letters)
     spelt = {(f.line, f.column): f for f in found}
     found = [*_continued(_unboxed(f) for f in found)]
-    spelt_out = [*asked, *(respelled(f, letters.module) for f in identities(found, letters.module))]
+    found = [respelled(f, letters.module) for f in identities(found, letters.module)]
+    spelt_out = [*asked, *labelled(found, letters.module)]
     written, each = rewritten(spelt_out), classed(spelt_out, module)
     of_class = written if each == spelt_out else rewritten(each)
     if kronecker:
@@ -212,6 +216,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
             other.table = gather(written, other.module.table) if other.module is not letters.module else _apart(letters)
             if reasons is _OF_CLASS:
                 other.table = gather(of_class, other.module.table)
+            if reasons is _OWN_SHAPES:
+                other.table = gather([f for f in written if not _SLOPE.match(f.latex)], other.module.table)
             again = _groups(of_class if reasons is _OF_CLASS else written, other)
             defined = tuple(i.node for group in again for i in group if i.kind is Kind_.DEFINITION and i.node
                             and not _of_another(i.node))
@@ -247,10 +253,11 @@ def _groups(written: Sequence[Formula], letters: Letters) -> list[list[Item]]:
 def _others(letters: Letters, extents: Letters) -> Iterator[tuple[re.Pattern[str], Letters, Reading]]:
     """In what else formulas may be read, and the reasons for which it is tried.
 
-    With L for L_c, without index letters that begin a name.  With all axes equally long: wrong there, an equation is
+    With shapes that no claimed derivative, which may be wrong, says; with L for L_c, without index letters that begin
+    a name.  With all axes equally long: wrong there, an equation is
     wrong.  With letters for extents, with those of one window.
     """
-    for reasons in (_OF_CLASS, _INDEX):
+    for reasons in (_OWN_SHAPES, _OF_CLASS, _INDEX):
         yield reasons, replace(letters), Reading(letters.module, letters.table)
     square = squared(letters.module)
     yield re.compile(_SHAPES), replace(letters, module=square), Reading(square, square.table, refutes=True)
@@ -426,7 +433,9 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             continue
         bound, doubt = upstream(link, formula.latex, letters)
         loose = [i for i in free_indices(bound.terms[1]) - free_indices(bound.terms[0]) if isinstance(i, Idx)]
-        if (name := letters.unknown(bound) or (letters.unknown(cond) if cond is not None else "")):
+        if isinstance(head, (Partial, Entry)) and any(isinstance(n, Unit) for n in walk(bound)):
+            yield Item(formula, Kind_.UNREAD, None, "a unit vector, of which the entry that is meant is not written")
+        elif (name := letters.unknown(bound) or (letters.unknown(cond) if cond is not None else "")):
             single = isinstance(head, Entry) and loose and not any(isinstance(n, Entry) for n in walk(link.terms[1]))
             yield Item(formula, Kind_.CONDITION) if single else Item(  # the term p = l
                 formula, Kind_.UNREAD, None, f"nothing says what `{name}` is")

@@ -26,11 +26,12 @@ from derive.expr import (
 from derive.formulas import formulas
 from derive.functions import SPELLINGS
 from derive.module import Module
+from derive.notation import tree as tr
 from derive.notation import write
 from derive.notation.formulas import Formula
-from derive.notation.rules import rewritten
+from derive.notation.rules import rewritten, trees
 from derive.notation.rules.functions import applied, defined
-from derive.notation.symbols import Kind, Symbol, latex_of
+from derive.notation.symbols import Kind, Symbol, latex_of, name_of
 from derive.question.letters.applied import with_named
 from derive.question.sentences.grammar import grammar, words_of
 from derive.question.words.prose import prose_of
@@ -45,6 +46,9 @@ _TRANSPOSE = r"(?:\s*\^\s*\{?\s*(?:\\top|T|\\mathsf\{T\})\s*\}?)?"
 _LIST = re.compile(rf"(?<==)\s*(?:\\left)?[(\[]({_NUMBER}(?:,{_NUMBER})+)(?:\\right)?[)\]]{_TRANSPOSE}(?![\w^(\\])")
 _IDENTITY = re.compile(r"(?<![A-Za-z\\{_^])(?:\\mathbf\s*(?:\{I\}|I)|I)(?:_(?:\w|\{\w+\}))?(?![A-Za-z_\[(^'])")
 _NEXT_ROW = r"\\"
+_DELTA = re.compile(r"\\delta(?![A-Za-z_^])")
+_UPSTREAM = re.compile(r"\s*\\delta\s*&?\s*(?::=|=)\s*(?:\\[dt]?frac\s*\{\s*\\partial\s*\\?\w+\s*\}\s*"
+                       r"\{\s*\\partial\s*|\\nabla_\{?\s*)(\\?[A-Za-z]+)\s*(?:\}|\s|$)")
 _PRIMED = re.compile(r"\\([A-Za-z]+)\s*(?:'|\^\{?\s*\\prime\s*\}?)\s*(?:\\left)?\(([^()]+?)(?:\\right)?\)")
 _OPENS = r"(?:if|when|whenever|where|for|provided)\s+"
 
@@ -102,6 +106,24 @@ def functions_by_name(written: Sequence[Formula], question: str, text: str,
            if name not in told]
     symbols = [Symbol(name, latex_of(name), Kind.FUNCTION, ("u",)) for name, _ in new]
     return [f for _, f in new], replace(module, table=module.table.extended(symbols)) if symbols else module
+
+
+def labelled(written: Sequence[Formula], module: Module) -> list[Formula]:
+    r"""\delta as \delta_z where a formula says δ = ∂L/∂z: it has the shape of z then."""
+    found = {m[1]: m[0] for f in written if (m := _UPSTREAM.match(f.latex)) is not None}
+    if len(found) != 1 or any(s.latex == r"\delta" for s in module.table.symbols):
+        return [*written]
+    letter = name_of(next(iter(found)))
+
+    def below(item: tr.Item) -> tr.Item:
+        bare = tr.is_token(item, "NAME") and str(item) == "delta"
+        return tr.Scripted(item, ((trees.name(letter, item),),), (), 0, item.start, item.end) if bare else item
+
+    def run(items: trees.Run) -> trees.Run:
+        return tuple(map(below, items))
+
+    return [f if _DELTA.search(f.latex) is None else trees.changed([f], lambda tree: trees.mapped(tree, run))[0]
+            for f in trees.with_trees(written)]
 
 
 def identities(written: Sequence[Formula], module: Module) -> list[Formula]:

@@ -23,7 +23,17 @@ QUESTIONS = {
              r" $\ell = (y-t)^2$. Derive $\frac{\partial\ell}{\partial w_i}$.",
     "ce": r"Softmax with cross-entropy: $p_k = e^{z_k} / \sum_j e^{z_j}$, $L = -\sum_k t_k \ln p_k$, where $\sum_k t_k = 1$."
           r" Compute the gradient of $L$ with respect to $z$.",
+    "hot": r"A network computes $a = W x + b$, $p = \mathrm{softmax}(a)$ and the loss $\ell = -\log p_c$ for the correct class"
+           r" $c$, with $W \in \mathbb{R}^{K\times n}$ and $x\in\mathbb{R}^n$. Derive the gradients of $\ell$ with respect to"
+           r" $a$, $W$, $b$ and $x$.",
+    "deep": r"Let $h = \tanh(W_1 x + b_1)$, $\hat y = w_2^\top h + b_2$ and $L = \frac12(\hat y - y)^2$ where $W_1 \in"
+            r" \mathbb{R}^{m \times n}$, $x \in \mathbb{R}^n$, $w_2 \in \mathbb{R}^m$. Compute the gradient with respect to all"
+            r" parameters.",
+    "elu": r"An ELU layer computes $y_k = \begin{cases} x_k & x_k > 0 \\ e^{x_k} - 1 & x_k \le 0\end{cases}$. Derive"
+           r" $\partial y_k / \partial x_k$.",
 }
+ERROR = (r"Let $e = \hat y - y$ and $z = W_1 x + b_1$. $$\delta = \frac{\partial L}{\partial z} = e\, w_2 \odot (1 - h \odot h)$$"
+         r" $$\frac{\partial L}{\partial W_1} = \delta x^\top, \quad \frac{\partial L}{\partial x} = W_1 \delta$$")
 OF_S, OF_X = r"\frac{\partial y_k}{\partial s_k} = a %s (1-a) [s_k > 0]", r"\frac{\partial y}{\partial x} = "
 SLOPE, DX = r"\frac{\partial y_k}{\partial s_k} = ", r"\frac{\partial L}{\partial x_j} = "
 IN_CLASS = r"\frac{\partial L}{\partial z_j} = p_j - [j = c]"
@@ -59,6 +69,12 @@ SAID = [
               r" = t$.", "ppx"),
     ("leaky", "- $\\frac{\\partial y}{\\partial s} = 1$ when $s$ is positive,\n- $\\frac{\\partial s}{\\partial w_i} = w_i$.",
      "px"),
+    ("hot", r"With the one-hot vector $e_c$, $\ell = -a_c + \log \sum_k e^{a_k}$, $\nabla_b \ell = p - e_c$ and"
+            r" $\nabla_x \ell = W (p - e_c)$.", "pp-"),
+    ("hot", r"Since $\ell = -a_c + \log \sum_k e^{a_k}$, $\nabla_b \ell = e_c - p$.", "px"),
+    ("deep", ERROR, "pppx"),  # a wrong equation says nothing of the shapes of letters
+    ("elu", r"* **Case 1** ($x_k > 0$): $\frac{\partial y_k}{\partial x_k} = 1$."
+            "\n" r"* **Case 2** ($x_k \le 0$): $\frac{\partial y_k}{\partial x_k} = y_k$.", "px"),
     ("ce", r"After simplification, $\frac{\partial L}{\partial z_i} = t_i - p_i$.", "x"),
     ("ce", r"Let $z = (0, 0)$, $t = (1, 0)$. Then $p = (\tfrac12, \tfrac12)$ and $\nabla_z L = (-\tfrac12, \tfrac{1}{2})$.", "pp"),
 ]  # fmt: skip

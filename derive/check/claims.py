@@ -176,8 +176,10 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     """
     kronecker = "kronecker" in f"{question}{text}".lower() or KRONECKER.search(f"{question}{text}") is not None or (
         _beside_upstream(f"{question}{text}", module))
-    found = [p for f in formulas(text, first) for p in _implied(f)
+    parts = [p for f in formulas(text, first) for p in _implied(f)]
+    pairs = [(p, whole) for p, whole in zip(parts, _continued(map(_unboxed, parts)), strict=True)
              if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
+    found, spelt = [whole for _, whole in pairs], {(p.line, p.column): p for p, _ in pairs}
     if len(found) > MOST_FORMULAS:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_FORMULAS} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
@@ -199,8 +201,6 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
             if isinstance(part, Rel):
                 runs(part, letters)
     shaped(letters)
-    spelt = {(f.line, f.column): f for f in found}
-    found = [*_continued(_unboxed(f) for f in found)]
     found = [respelled(f, letters.module) for f in identities(found, letters.module)]
     spelt_out = [*asked, *labelled(found, letters.module)]
     written, each = rewritten(spelt_out), classed(spelt_out, module)
@@ -333,13 +333,13 @@ def _implied(formula: Formula) -> Iterator[Formula]:
 
 
 def _continued(written: Iterable[Formula]) -> Iterator[Formula]:
-    """A formula that opens with «=» goes on with the one before: it has its left side."""
+    """A formula that opens with «=» goes on with the one before: it has its left side, or that as a whole."""
     head = ""
     for formula in written:
         opens = re.match(r"\s*&?\s*=", formula.latex) is not None
         if not opens:
             head = formula.latex.partition("=")[0]
-        joined_ = opens and head and not re.search(r"[&,]|\\\\|\\begin|\\quad", head)
+        joined_ = opens and head and not re.search(r"[&,<>]|\\\\|\\(?:begin|quad|le|ge|in)(?![a-z])", head)
         yield replace(formula, latex=f"{head.strip()} {formula.latex.lstrip(' &')}") if joined_ else formula
 
 

@@ -13,7 +13,9 @@ _BARE = re.compile(r"(?:(\w+)\s+)?(?:(\w+)\s+)?\$\s*(\\?[A-Za-z]+)\s*\$")  # a l
 _EACH, _OVER = frozenset("all each every any".split()), frozenset("over in to from across along".split())
 _IS = re.compile(r",?\s*(?:is|be|being|denotes?|marks?|stands\s+for)(?:\s+[a-z-]+){1,4}", re.IGNORECASE)
 _CLASS = frozenset("class classes label labels target targets".split())
-_SUMMED = re.compile(r"\b(?:summ?(?:ed|ing|ation)?\b|repeated\b|convention\b|impli(?:ed|cit))", re.IGNORECASE)
+# a sum is meant, or one of its terms
+_SUMMED = re.compile(r"\b(?:summ?(?:ed|ing|ation)?\b|repeated\b|convention\b|impli(?:ed|cit)|one\b|single\b|per\b"
+                     r"|fixed\b|particular\b|contribut|samples?\b|examples?\b|terms?\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ SAID = [
     ("dense", f"For each neuron $k$: ${DX} y_k W_{{kj}}$", "x"),
     ("dense", f"Summed over repeated indices, ${DX} \\delta_k y_k (1 - y_k) W_{{kj}}$", "-"),
     ("dense", f"With Einstein's convention.\n\nThus ${DX} \\delta_k y_k (1 - y_k) W_{{kj}}$", "-"),
+    ("dense", f"For one term, ${DX} \\delta_k y_k (1 - y_k) W_{{kj}}$", "-"),
+    ("dense", r"Let $y_k = \sigma(s_k)$. The gradient $\frac{\partial L}{\partial b_k}$ is $$ = \delta_k y_k (1 - y_k) $$", "pp"),
     ("conv", r"$\frac{\partial L}{\partial w_a} = \delta_k x_{k+a}$", "x"),
     ("class", f"Let $c$ be the correct class. ${IN_CLASS}$.\n\nWe conclude that ${IN_CLASS}$.", "--"),
     ("class", r"Here $L = -\log p_c$, where $c$ is the label. So $\frac{\partial L}{\partial p_c} = -1/p_c$.", "--"),

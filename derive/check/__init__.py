@@ -121,18 +121,23 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             numbers = numbers if item.cond is None else told(item.cond, numbers, judge.module)
             own = judge if item.reading is None else _judge(item.reading, messages)
             there = numbers != asked_at or id(item.formula) in ends
-            verdict, mistake, line = _claimed(item, beside.readings(number), own, numbers, there), "", None
+            readings = beside.readings(number)
+            verdict, mistake, line = _claimed(item, readings, own, numbers, there), "", None
             if verdict.verdict not in RIGHT and asked_for(item.formula.latex):
                 definitions.append(Definition(item.formula.line, item.formula.latex))
                 continue
-            if verdict.verdict == Verdict.REFUTED:
+            if item.step is not None and any(w.formula is item.formula for w, _ in wrong) and (
+                    (own(item.step, item.cond).verdict in RIGHT) != (verdict.verdict in RIGHT)):
+                verdict, line = _behind(item, verdict, right, wrong)
+            elif verdict.verdict == Verdict.REFUTED:
                 line = _cause(item, [w for w, _ in wrong], own)
                 mistake = "" if line else item.otherwise or own.mistake(item.written or item.link, item.cond)
                 wrong.append((item, line is not None))
             elif verdict.verdict in RIGHT and (not verdict.single or module.values):  # which a question may ask for
-                right.append(item)
+                everywhere = readings.first is None or own(item.link).verdict in RIGHT
+                right.append(replace(item, cond=None if everywhere else readings.first))
             checks.append(_judged(item, verdict, mistake, line))
-    unread = any(c.verdict == Verdict.NOT_READ for c in checks)
+    unread = any(c.verdict == Verdict.NOT_READ and c.follows is None for c in checks)
     held = [*right, *(item for item, derived in wrong if derived)]
     mark = _points(card, held, [item for item, derived in wrong if not derived], unread, module) if marked else None
     return Report(tuple(checks), tuple(definitions), _asked(module, messages, held, unread), mark, path)
@@ -172,6 +177,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
     if readings.denied:
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
     if numeric(item.link.terms[-1]) and not judge.agrees(item.link):
+        if readings.first is not None and (found := judge(item.link, readings.first)).verdict in RIGHT:
+            return found  # whatever numbers the other letters have
         at = at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex)
         if at is not None:
             doubt = readings.here if at.verdict == Verdict.REFUTED else ""
@@ -195,6 +202,16 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
     if doubt:
         return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}")
     return replace(found, counterexample=judge.smaller(item.link, readings.first, found.counterexample or ""))
+
+
+def _behind(item: Item, found: Found, right: list[Item], wrong: list[tuple[Item, bool]]) -> tuple[Found, int]:
+    """What stands behind a wrong step of a chain is right as a step or of the left side, and not as both."""
+    line = item.formula.line
+    if found.verdict in RIGHT:
+        right.append(item)
+        return Found(Verdict.NOT_READ, "it is so of the left side, and not of the step before, which is wrong"), line
+    wrong.append((item, True))
+    return Found(Verdict.NOT_READ, "it is so of the step before, which is wrong"), line
 
 
 def _cause(item: Item, wrong: Sequence[Item], judge: Judge) -> int | None:

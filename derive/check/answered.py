@@ -85,7 +85,7 @@ def answers(wanted: Iterable[Asked], held: Iterable[Item], module: Module) -> di
     more = True
     while more:  # what chains of derivatives that are known give
         new = {key for i in claims if isinstance(i.node, Rel) and (key := head_of(i)) is not None
-               and {*keys_of(i.node.terms[1])} <= known} - known
+               and i.cond is None and {*keys_of(i.node.terms[1])} <= known} - known
         more, known = bool(new), known | new
     return {a: _given(a, whole, known, module) for a in wanted}
 

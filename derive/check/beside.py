@@ -11,6 +11,7 @@ from functools import cache
 from derive.check.claims import ARROW, KRONECKER, Item, Kind_
 from derive.check.kinks import compared, of_values
 from derive.check.letters import numeric
+from derive.check.singled import Named
 from derive.check.worded import condition, phrase, rows
 from derive.expr import ZERO, And, Bracket, Cond, Entry, Fn, Idx, Rel, conditions, eq, free_indices, joined, walk
 from derive.module import Module
@@ -36,11 +37,20 @@ _LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+resp
 _APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e\.|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
 _BEHIND = re.compile(r"\0*\s*[,:]")
 _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
+_PLACES = frozenset("zero nonzero kink kinks".split())  # no regions
+_CLAUSES = frozenset("if when whenever unless otherwise".split())  # they belong to their own sentence
+_ITEM = re.compile(r"\s*^[ \t]*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
 
 
 def _words(name: str) -> frozenset[str]:
     return words_of("en", name)
+
+
+@cache
+def _usual() -> frozenset[str]:
+    return _LEADS | _QUANTIFIED | frozenset().union(*map(_words, (
+        "CLAIM_PLAIN", "CLAIM_WHERE", "CLAIM_ELSE", "CLAIM_REGION", "CLAIM_PLACE")))
 
 
 @cache
@@ -87,10 +97,12 @@ class Beside:
         said = [m.span() for m in KRONECKER.finditer(text)]
         plain = KRONECKER.sub(_blank, _MARKUP.sub(_blank, text))
         self.blank = _FORMULA.sub(_hidden, plain)
-        self.ends = [m.end() for m in _END.finditer(self.blank)]
+        listed = _FORMULA.sub(_hidden, KRONECKER.sub(_blank, text))
+        self.ends = [m.end() for m in _END.finditer(listed)]
         places = [self._meant(self._place(item)) for item in items]
         self.places = [p for p in places if not any(a <= p.start < b for a, b in said)]
         self._lacking = [m.span() for m in _LACKS.finditer(self.blank)]
+        self.letters = Named.of(plain, _usual() | self.names)
 
     def _place(self, item: Item) -> _Place:
         formula = item.formula
@@ -111,7 +123,8 @@ class Beside:
         if item.kind is not Kind_.CLAIM or item.cond is not None or not item.supposes or not (
                 numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)):
             return place
-        told = self._last(place) in _words("CLAIM_WHERE") - {"with", "let"}
+        behind = re.search(r"[^\W\d_][^\0]*\0[^\w.]*\Z", self.blank[self._sentence(place.start)[0]:place.start])
+        told = not behind and self._last(place) in _words("CLAIM_WHERE") - {"with", "let"}  # «for t y > 1, L = 0»
         return replace(place, item=replace(item, kind=Kind_.CONDITION)) if told else place
 
     def _last(self, place: _Place) -> str:
@@ -144,8 +157,8 @@ class Beside:
             known |= _words("CLAIM_REGION") | _words("CLAIM_PLACE")
         strange = [w for w in words if w not in known]
         unsure = f"“{strange[0]}” beside it may say where it holds" if strange else ""
-        doubt = self._doubt(own, start, stop, spans)
-        parts = not doubt and {*strange} <= _words("CLAIM_PART") and not any(
+        doubt, regional = self._doubt(own, start, stop, spans)
+        parts = (not doubt or regional) and {*strange} <= _words("CLAIM_PART") and not any(
             p.item.kind is Kind_.CONDITION and _TOLD.match(self.blank, p.stop) for p in here)
         doubt = unsure or doubt
         others = self._elsewhere(own, stop, attached is None)
@@ -155,9 +168,10 @@ class Beside:
             isinstance(own.item.node, Rel) and isinstance(own.item.node.terms[0], Fn))]
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
+        doubt = doubt or self.letters.doubt(own.item, self.blank[start:stop])
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
                         self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"),
-                        bool(strange) and parts)
+                        bool(strange or regional) and parts)
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""
@@ -222,12 +236,12 @@ class Beside:
             text = text[:a] + " " * (b - a) + text[b:]
         return text[start:stop]
 
-    def _doubt(self, own: _Place, start: int, stop: int, spans: Iterable[tuple[int, int]] = ()) -> str:
-        """What stands in its sentence unread, or a supposition in words before it."""
+    def _doubt(self, own: _Place, start: int, stop: int, spans: Iterable[tuple[int, int]] = ()) -> tuple[str, bool]:
+        """What stands in its sentence unread, or a supposition in words before it; whether it is of a region alone."""
         for p in self.places:
             if start <= p.start < stop and p.item.kind is Kind_.UNREAD and p.item.formula is not own.item.formula and (
                     restricts(p.item.formula.latex)):
-                return f"`{p.item.formula.latex}` beside it may say where it holds"
+                return f"`{p.item.formula.latex}` beside it may say where it holds", False
         at = 0
         opens = _words("CLAIM_SUPPOSES")
         if not self._has_cases(own):
@@ -239,10 +253,19 @@ class Beside:
                 word = next((w for w in _WORD.findall(before) if w.lower() in opens), "")
                 told = self.blank[at:end].lstrip().startswith("|") or any(  # the head of a table
                     at <= p.start < end and p.item.kind is Kind_.CONDITION for p in self.places)
-                if word and not told:
-                    return f"“{word}” before it may say where it holds"
+                if word and not told and not (word in _CLAUSES and self._in_item(at, end, own)):
+                    return f"“{word}” before it may say where it holds", word in _words("CLAIM_REGION") - _PLACES
             at = end
-        return ""
+        return "", False
+
+    def _in_item(self, start: int, stop: int, own: _Place) -> bool:
+        """Whether a sentence with equations is of an item of a list before that in which its own stands.
+
+        «If» there says where the equations of that item hold.
+        """
+        claims = any(start <= p.start < stop and p.item.kind is Kind_.CLAIM for p in self.places)
+        return claims and _ITEM.match(self.text, start) is not None and _ITEM.search(
+            self.text, stop - 1, own.start) is not None
 
     def _worded_before(self, own: _Place, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Where a sentence before it says in words when its own equations hold: as conditions they are looked at."""
@@ -371,7 +394,7 @@ class Beside:
         """«1. i = j: EQ», «Case i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""
         between = self.blank[run[-1].stop:own.start]
         first = _words("CLAIM_CASE").issuperset(_words_in(self.blank[start:run[0].start]))
-        return first and re.match(r"[\s$\0]*[:|]", between) is not None and (
+        return first and re.match(r"[\s$\0)*_]*[:|]", between) is not None and (
             _words("CLAIM_PLAIN").issuperset(_words_in(between)))
 
     def _opens(self, at: int, start: int) -> bool:

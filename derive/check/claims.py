@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
 from derive.axes import with_axes
 from derive.calculus.one_window import Windowed, windowed
+from derive.check.kinks import compared, of_values
 from derive.check.letters import (
     Letters,
     arrives,
@@ -24,7 +25,7 @@ from derive.check.letters import (
     told,
     upstream,
 )
-from derive.check.worded import classed, identities, respelled
+from derive.check.worded import classed, functions_by_name, identities, labelled, respelled
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
@@ -44,6 +45,7 @@ from derive.expr import (
     SetOf,
     Size,
     Star,
+    Unit,
     conditions,
     free_indices,
     items,
@@ -70,6 +72,8 @@ from derive.verify.windows import check_listing
 _OF_CLASS = re.compile("^an equation of a number and a vector")
 _INDEX = re.compile("is an index here; it has no subscript")
 _SHAPES = "state the shapes|state shapes"
+_OWN_SHAPES = re.compile(f"(?:{_SHAPES})")
+_SLOPE = re.compile(r"[^=]*\\(?:partial|nabla)")
 _UNKNOWN = re.compile("nothing says what `(.*)` is")
 _BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
 ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:implies|iff|therefore|leadsto)"
@@ -129,6 +133,7 @@ class Item:
     written: Rel | None = None  # the link with all its indices, where one of them says nothing
     reading: Reading | None = None  # another one than that of the solution, for the ``reason``
     again: int | None = None  # the line in which its letter is defined otherwise
+    step: Rel | None = None  # b = c of the link a = c of a chain a = b = c
 
     @property
     def link(self) -> Rel:
@@ -171,12 +176,16 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     """
     kronecker = "kronecker" in f"{question}{text}".lower() or KRONECKER.search(f"{question}{text}") is not None or (
         _beside_upstream(f"{question}{text}", module))
-    found = [p for f in formulas(text, first) for p in _implied(f)
+    parts = [p for f in formulas(text, first) for p in _implied(f)]
+    pairs = [(p, whole) for p, whole in zip(parts, _continued(map(_unboxed, parts)), strict=True)
              if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
+    found, spelt = [whole for _, whole in pairs], {(p.line, p.column): p for p, _ in pairs}
     if len(found) > MOST_FORMULAS:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_FORMULAS} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
     asked += [replace(f, latex=m[1]) for f in asked if (m := _FUNCTION.fullmatch(f.latex)) is not None]
+    by_name, module = functions_by_name([*asked, *found], question, text, module)
+    asked += by_name
     letters = Letters(called(module, asked), kronecker, upstream=_UPSTREAM.search(f"{question}\n{text}") is not None,
                       parts=frozenset(m[1].strip(", \t\n") for m in _PART.finditer(f"{question}\n{text}")))
     letters.table = gather(rewritten(asked), letters.module.table)
@@ -192,8 +201,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
             if isinstance(part, Rel):
                 runs(part, letters)
     shaped(letters)
-    spelt = {(f.line, f.column): f for f in found}
-    spelt_out = [*asked, *(respelled(f, letters.module) for f in identities(found, letters.module))]
+    found = [respelled(f, letters.module) for f in identities(found, letters.module)]
+    spelt_out = [*asked, *labelled(found, letters.module)]
     written, each = rewritten(spelt_out), classed(spelt_out, module)
     of_class = written if each == spelt_out else rewritten(each)
     if kronecker:
@@ -207,6 +216,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
             other.table = gather(written, other.module.table) if other.module is not letters.module else _apart(letters)
             if reasons is _OF_CLASS:
                 other.table = gather(of_class, other.module.table)
+            if reasons is _OWN_SHAPES:
+                other.table = gather([f for f in written if not _SLOPE.match(f.latex)], other.module.table)
             again = _groups(of_class if reasons is _OF_CLASS else written, other)
             defined = tuple(i.node for group in again for i in group if i.kind is Kind_.DEFINITION and i.node
                             and not _of_another(i.node))
@@ -242,10 +253,11 @@ def _groups(written: Sequence[Formula], letters: Letters) -> list[list[Item]]:
 def _others(letters: Letters, extents: Letters) -> Iterator[tuple[re.Pattern[str], Letters, Reading]]:
     """In what else formulas may be read, and the reasons for which it is tried.
 
-    With L for L_c, without index letters that begin a name.  With all axes equally long: wrong there, an equation is
+    With shapes that no claimed derivative, which may be wrong, says; with L for L_c, without index letters that begin
+    a name.  With all axes equally long: wrong there, an equation is
     wrong.  With letters for extents, with those of one window.
     """
-    for reasons in (_OF_CLASS, _INDEX):
+    for reasons in (_OWN_SHAPES, _OF_CLASS, _INDEX):
         yield reasons, replace(letters), Reading(letters.module, letters.table)
     square = squared(letters.module)
     yield re.compile(_SHAPES), replace(letters, module=square), Reading(square, square.table, refutes=True)
@@ -320,6 +332,32 @@ def _implied(formula: Formula) -> Iterator[Formula]:
             yield Formula(part, formula.line + before.count("\n"), column, formula.display)
 
 
+def _continued(written: Iterable[Formula]) -> Iterator[Formula]:
+    """A formula that opens with «=» goes on with the one before: it has its left side, or that as a whole."""
+    head = ""
+    for formula in written:
+        opens = re.match(r"\s*&?\s*=", formula.latex) is not None
+        if not opens:
+            head = formula.latex.partition("=")[0]
+        joined_ = opens and head and not re.search(r"[&,<>]|\\\\|\\(?:begin|quad|le|ge|in)(?![a-z])", head)
+        yield replace(formula, latex=f"{head.strip()} {formula.latex.lstrip(' &')}") if joined_ else formula
+
+
+def _unboxed(formula: Formula) -> Formula:
+    r"""\boxed{a = b}, \quad \boxed{c = d} without its frames."""
+    chars, latex = [*formula.latex], formula.latex
+    for box in re.finditer(r"\\boxed\s*\{", latex):
+        depth = 0
+        for mark in re.finditer(r"\\[{}]|[{}]", latex[box.end() - 1:]):
+            depth += {"{": 1, "}": -1}.get(mark[0], 0)
+            if depth == 0:
+                end = box.end() - 1 + mark.start()
+                if "=" in latex[box.end():end]:
+                    chars[box.start():box.end()], chars[end] = " " * len(box[0]), " "
+                break
+    return replace(formula, latex="".join(chars)) if "\\boxed" in latex else formula
+
+
 def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iterator[Item]:
     if isinstance(node, DeriveError):
         text = node.problems[0].message
@@ -329,11 +367,14 @@ def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iter
     parts = claim.conds if isinstance(claim, And) else (claim,)
     equations = [p for p in parts if isinstance(p, Rel) and {*p.ops} == {"="} and not _restricts(p, letters)]
     others = [p for p in parts if p not in equations and isinstance(p, Cond)]
-    if not equations:
-        yield from (Item(formula, Kind_.CONDITION, own_letters(p, letters)) for p in others)
-        return
+    for part in (*conditions(cond), *others):
+        if isinstance(part, Rel):
+            runs(part, letters)
     said = [own_letters(c, letters) for c in (*conditions(cond), *others)]
     known = [part for c in said for part in _known(c, letters)]
+    if not equations:
+        yield from (Item(formula, Kind_.CONDITION, c) for c in known)
+        return
     missing = "" if known == said else letters.unknown(joined(said))
     for equation in equations:
         for item in _links(formula, equation, joined(known) if known else None, letters):
@@ -369,7 +410,7 @@ def _restricts(node: Rel, letters: Letters) -> bool:
 
 def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters) -> Iterator[Item]:
     head = equation.terms[0]
-    for term in equation.terms[1:]:
+    for before, term in itertools.pairwise(equation.terms):
         if isinstance(head, SetApp) and isinstance(term, SetOf) and not letters.unknown(term):
             letters.own[head.name] = Rel((head, term), ("=",))
             yield Item(formula, Kind_.DEFINITION, Rel((head, term), ("=",)))
@@ -392,17 +433,20 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             continue
         bound, doubt = upstream(link, formula.latex, letters)
         loose = [i for i in free_indices(bound.terms[1]) - free_indices(bound.terms[0]) if isinstance(i, Idx)]
-        if (name := letters.unknown(bound) or (letters.unknown(cond) if cond is not None else "")):
+        if isinstance(head, (Partial, Entry)) and any(isinstance(n, Unit) for n in walk(bound)):
+            yield Item(formula, Kind_.UNREAD, None, "a unit vector, of which the entry that is meant is not written")
+        elif (name := letters.unknown(bound) or (letters.unknown(cond) if cond is not None else "")):
             single = isinstance(head, Entry) and loose and not any(isinstance(n, Entry) for n in walk(link.terms[1]))
             yield Item(formula, Kind_.CONDITION) if single else Item(  # the term p = l
                 formula, Kind_.UNREAD, None, f"nothing says what `{name}` is")
-        elif unbound(bound) and (not loose or any(_repeated(i, bound.terms[1]) for i in loose)):
+        elif unbound(bound) and (not loose or any(_compared(i, bound) for i in loose)):
             yield Item(formula, Kind_.UNREAD, None, f"{unbound(bound)} is free on the right and absent on the left")
         elif loose:
             zero: dict[Node, Node] = {i: letters.first(i, bound) for i in loose}
             yield Item(formula, Kind_.CLAIM, subst(bound, zero), "", cond, doubt, bound, again=again)
         else:
-            yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt, again=again)
+            step = None if before is head else own_letters(Rel((before, term), ("=",)), letters)
+            yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt, again=again, step=step)
 
 
 def _entry_named(link: Rel, letters: Letters) -> bool:
@@ -412,6 +456,14 @@ def _entry_named(link: Rel, letters: Letters) -> bool:
         isinstance(i, Num) for i in head.indices) and not letters.unknown(value) and isinstance(value, Entry)
 
 
-def _repeated(index: Idx, node: Expr) -> bool:
-    """δ_i W_{ij}: a sum over i may be meant."""
-    return any(sum(index in free_indices(f) for f in n.factors) > 1 for n in walk(node) if isinstance(n, Mul))
+def _compared(index: Idx, node: Rel) -> bool:
+    """δ_{kl} [x_{ij} = y_{kl}]: one window k, l may be meant."""
+    return any(index in free_indices(rel) and "=" in rel.ops for rel in compared(node) if of_values(rel))
+
+
+def repeated(item: Item) -> bool:
+    """δ_i W_{ij}, with no i on the left: a sum over i may be meant."""
+    left, right = item.written.terms if item.written is not None else (None, None)
+    loose = free_indices(right) - free_indices(left) if left is not None and right is not None else frozenset()
+    return right is not None and any(sum(i in free_indices(f) for f in n.factors) > 1 for i in loose
+                                     for n in walk(right) if isinstance(n, Mul))

@@ -193,9 +193,10 @@ def _point(known: Numbers, upstream: str, module: Module, kind: Any) -> Point:
 def _compared(sides: Iterable[tuple[Any, ...]], point: Point, latex: str) -> Found | None:
     """Equal, equal to the digits that are printed, or different by more than rounding on the way explains."""
     digits = max((len(m[1]) for m in _DECIMALS.finditer(latex)), default=0)
+    whole = digits == 0 and "frac" not in latex and "/" not in latex.partition("=")[2]  # 1/3 is not rounded
     unit, seen = Fraction(1, 10**digits), False
     near = unit * Fraction(51, 100) if digits >= _DIGITS else Fraction(0)
-    far = unit * _SLACK if digits else Fraction(0) if point.kind is EXACT else Fraction(1, 2)
+    far = unit * _SLACK if digits else Fraction(1, 2) if whole and point.kind is not EXACT else Fraction(0)
     verdict, doubt = Verdict.PROVED, ""
     for left, right in sides:
         if left is Undefined or right is Undefined:

@@ -11,6 +11,7 @@ from derive.axes import Axes, axes, stands
 from derive.check.folding import folded
 from derive.expr import (
     ZERO,
+    Add,
     And,
     Arg,
     Binder,
@@ -29,6 +30,7 @@ from derive.expr import (
     SetApp,
     Size,
     Star,
+    Unit,
     add,
     eq,
     free_indices,
@@ -90,6 +92,8 @@ class Letters:
         arguments = {a.tensor for n in walk(node) if isinstance(n, Fn) and module.function(n.name.rstrip("'"))
                      for a in n.args if isinstance(a, Entry)} if _of_function(node, module) else set()
         arguments |= {n.direction for n in walk(node) if isinstance(n, Directional)}
+        if (number := free_number(node)) is not None:
+            arguments |= {number.tensor}
         for n in walk(node):
             if isinstance(n, Entry) and not self.known(n.tensor) and n.tensor not in arguments:
                 return n.tensor
@@ -137,6 +141,13 @@ def arrives(head: Node, module: Module) -> Entry | None:
             isinstance(head.wrt, Entry) and head.wrt.tensor == module.output):
         return Entry(f"delta_{module.output}", head.wrt.indices)
     return head if isinstance(head, Entry) and head.tensor == f"delta_{module.output}" else None
+
+
+def free_number(node: Node) -> Entry | None:
+    """u of d tanh(u)/du = …, an equation about any number u."""
+    head = node.terms[0] if isinstance(node, Rel) else None
+    by = head.wrt if isinstance(head, Partial) and not isinstance(head.of, Entry) else None
+    return by if isinstance(by, Entry) and not by.indices else None
 
 
 def _of_function(node: Node, module: Module) -> bool:
@@ -242,8 +253,24 @@ def own_letters(node: _C, letters: Letters) -> _C:
                 return subst(value, dict(zip(head.indices, part.indices, strict=True)))
         return part if isinstance(part, Entry) else None
 
-    found = transform(_unlimited(node, letters), replaced, Partial, Entry)
+    found = transform(_unlimited(entrywise(node), letters), replaced, Partial, Entry)
     return subst(found, {Size(name): extent for name, extent in letters.sizes.items()})  # in limits, too
+
+
+def entrywise(node: _C) -> _C:
+    """p_i - e_c of a vector equation as p_i - [i = c], by the index that the other terms have."""
+    def replaced(part: Node) -> Node | None:
+        if not isinstance(part, Add):
+            return None
+        plain = [t for t in part.terms if not any(isinstance(n, Unit) for n in walk(t))]
+        own = {i for t in plain for i in free_indices(t)}
+        if len(plain) == len(part.terms) or len(own) != 1:
+            return None
+        index = cast(Expr, own.pop())
+        return Add(tuple(t if t in plain else transform(t, lambda n: Bracket(eq(index, n.index)) if isinstance(
+            n, Unit) else None, Unit) for t in part.terms))
+
+    return transform(node, replaced, Add)
 
 
 def _unlimited(node: _C, letters: Letters) -> _C:

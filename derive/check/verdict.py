@@ -14,7 +14,7 @@ from derive.axes import Axes, axes
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
 from derive.check import kinks, reach
-from derive.check.letters import squared
+from derive.check.letters import free_number, squared
 from derive.check.mistakes import changes
 from derive.check.report import OFF_TIES
 from derive.check.smaller import smallest
@@ -212,7 +212,7 @@ class Judge:
         if (alone := of_function(link, cond, self.module)) is not None:
             module, link, cond = alone
             return Judge(module, self.messages, module.table)._judged(link, cond)
-        if set_ := [c for c in conditions(cond) if _sets(c, self.module)]:  # no point would be drawn there
+        if set_ := [c for c in conditions(cond) if _sets(c, link, self.module)]:  # no point would be drawn there
             left = [c for c in conditions(cond) if c not in set_]
             facts = (In(c.terms[0], Listed((c.terms[1],))) for c in set_ if isinstance(c, Rel))
             module = replace(self.module, facts=(*self.module.facts, *facts))
@@ -263,10 +263,12 @@ class Judge:
         return found if found.verdict == Verdict.REFUTED else None
 
 
-def _sets(cond: Cond, module: Module) -> bool:
-    """α = 0.01, of a constant number of the layer."""
+def _sets(cond: Cond, link: Rel, module: Module) -> bool:
+    """α = 0.01, of a given number of the layer by which the equation does not differentiate."""
     head, value = cond.terms if isinstance(cond, Rel) and cond.ops == ("=",) else (None, None)
-    return isinstance(head, Entry) and not head.indices and head.tensor in module.constants and isinstance(value, Num)
+    by = {e.tensor for n in walk(link) if isinstance(n, Partial) for e in walk(n.wrt) if isinstance(e, Entry)}
+    return isinstance(head, Entry) and not head.indices and isinstance(value, Num) and (
+        head.tensor in {*module.given} - by)
 
 
 def _within(node: Node, scope: Scope) -> str | None:
@@ -309,17 +311,16 @@ def _exists(entry: Entry, found: Axes) -> Iterator[Cond]:
 
 
 def of_function(link: Rel, cond: Cond | None, module: Module) -> tuple[Module, Rel, Cond | None] | None:
-    """f'(s) = … as the equation ∂f/∂s = … of a layer that computes f(s) and nothing else."""
+    """f'(s) = …, d f(s)/ds = … as the equation ∂f/∂s = … of a layer that computes f(s) and nothing else."""
     head, value = link.terms
     known = module.function(head.name[:-1]) if isinstance(head, Fn) and head.name.endswith("'") else None
-    if not isinstance(head, Fn) or known is None or len(head.args) != 1:
-        return None
-    argument = head.args[0]
-    if not isinstance(argument, Entry) or argument.indices:
+    argument = head.args[0] if isinstance(head, Fn) and known is not None and len(head.args) == 1 else free_number(link)
+    if not isinstance(argument, Entry) or argument.indices or known is None and (
+            argument.tensor in {*module.given, *module.defined}):
         return None
     scalars = {s.name for s in module.table.of_kind(Kind.TENSOR) if not s.axes}
     own = Entry(f"{argument.tensor}_local", ())
-    body = known.at((own,))
+    body = known.at((own,)) if known is not None else subst(cast(Partial, head).of, {argument: own})
     inside = {n.tensor for part in (body, value, *conditions(cond)) for n in walk(part) if isinstance(n, Entry)}
     others = tuple(sorted(inside - {own.tensor, argument.tensor}))
     if not {*others} <= scalars & {*module.given}:

@@ -23,22 +23,33 @@ from derive.expr import (
     eq,
     subst,
 )
+from derive.formulas import formulas
+from derive.functions import SPELLINGS
 from derive.module import Module
+from derive.notation import tree as tr
 from derive.notation import write
 from derive.notation.formulas import Formula
-from derive.notation.symbols import Kind
+from derive.notation.rules import rewritten, trees
+from derive.notation.rules.functions import applied, defined
+from derive.notation.symbols import Kind, Symbol, latex_of, name_of
+from derive.question.letters.applied import with_named
 from derive.question.sentences.grammar import grammar, words_of
+from derive.question.words.prose import prose_of
 from derive.question.words.reading import read_parts
 
 _SIGNS = {"NONNEGATIVE": "≥", "NONPOSITIVE": "≤", "POSITIVE": ">", "NEGATIVE": "<"}
 # the temperature $T$; an adjective may restrict: the optimal $w$
 _NAMING = re.compile(r"\b([a-z]{3,}?(?<!ed|al|ar|ic|um)(?<!ing|ive|ant|ous|ble))\s+\$\s*(\\[A-Za-z]+(?:\{\w+\})?|\w)")
 _PLACES = re.compile(r"\\arg|\*|\)\s*&?=")  # (i, j) = (0, 1)
-_NUMBER = r"\s*-?\d+(?:\.\d+)?(?:/\d+)?\s*"
+_NUMBER = r"\s*-?(?:\d+(?:\.\d+)?(?:/\d+)?|\\[td]?frac\s*(?:\{\d+\}|\d)\s*(?:\{\d+\}|\d))\s*"
 _TRANSPOSE = r"(?:\s*\^\s*\{?\s*(?:\\top|T|\\mathsf\{T\})\s*\}?)?"
 _LIST = re.compile(rf"(?<==)\s*(?:\\left)?[(\[]({_NUMBER}(?:,{_NUMBER})+)(?:\\right)?[)\]]{_TRANSPOSE}(?![\w^(\\])")
 _IDENTITY = re.compile(r"(?<![A-Za-z\\{_^])(?:\\mathbf\s*(?:\{I\}|I)|I)(?:_(?:\w|\{\w+\}))?(?![A-Za-z_\[(^'])")
 _NEXT_ROW = r"\\"
+_DELTA = re.compile(r"\\delta(?![A-Za-z_^])")
+_UPSTREAM = re.compile(r"\s*\\delta\s*&?\s*(?::=|=)\s*(?:\\[dt]?frac\s*\{\s*\\partial\s*\\?\w+\s*\}\s*"
+                       r"\{\s*\\partial\s*|\\nabla_\{?\s*)(\\?[A-Za-z]+)\s*(?:\}|\s|$)")
+_PRIMED = re.compile(r"\\([A-Za-z]+)\s*(?:'|\^\{?\s*\\prime\s*\}?)\s*(?:\\left)?\(([^()]+?)(?:\\right)?\)")
 _OPENS = r"(?:if|when|whenever|where|for|provided)\s+"
 
 
@@ -82,6 +93,39 @@ def _signed() -> re.Pattern[str]:
     return re.compile(rf"\\(?:text|mbox|textrm)\{{\s*(?:is|are)\s+(?:{signs})\s*[.,]?\s*\}}", re.IGNORECASE)
 
 
+def functions_by_name(written: Sequence[Formula], question: str, text: str,
+                      module: Module) -> tuple[list[Formula], Module]:
+    """σ(u) = … for a function that a solution applies and no formula tells, where words name it; and its name."""
+    own = rewritten(written)
+    told = {f.name for f in module.functions} | {name for f in own for name in defined(f)}
+    if not {name for f in own for name in applied(f)} - told:
+        return [], module
+    whole = f"{question}\n\n{text}"
+    named_ = with_named(own, prose_of(whole, 1, rewritten(formulas(whole))))
+    new = [(name, replace(f, line=written[0].line)) for f in named_[:len(named_) - len(own)] for name in defined(f)
+           if name not in told]
+    symbols = [Symbol(name, latex_of(name), Kind.FUNCTION, ("u",)) for name, _ in new]
+    return [f for _, f in new], replace(module, table=module.table.extended(symbols)) if symbols else module
+
+
+def labelled(written: Sequence[Formula], module: Module) -> list[Formula]:
+    r"""\delta as \delta_z where a formula says δ = ∂L/∂z: it has the shape of z then."""
+    found = {m[1]: m[0] for f in written if (m := _UPSTREAM.match(f.latex)) is not None}
+    if len(found) != 1 or any(s.latex == r"\delta" for s in module.table.symbols):
+        return [*written]
+    letter = name_of(next(iter(found)))
+
+    def below(item: tr.Item) -> tr.Item:
+        bare = tr.is_token(item, "NAME") and str(item) == "delta"
+        return tr.Scripted(item, ((trees.name(letter, item),),), (), 0, item.start, item.end) if bare else item
+
+    def run(items: trees.Run) -> trees.Run:
+        return tuple(map(below, items))
+
+    return [f if _DELTA.search(f.latex) is None else trees.changed([f], lambda tree: trees.mapped(tree, run))[0]
+            for f in trees.with_trees(written)]
+
+
 def identities(written: Sequence[Formula], module: Module) -> list[Formula]:
     r"""I - y y^\top as \operatorname{diag}(\mathbf{1}) - y y^\top, where I is no letter of the layer or of the text."""
     if module.table.named("I") is not None or any(re.match(r"\s*I\b[^=]*=|\s*I_", f.latex) for f in written):
@@ -90,9 +134,23 @@ def identities(written: Sequence[Formula], module: Module) -> list[Formula]:
             if re.search(r"\\top|diag", f.latex) else f for f in written]
 
 
+def _primes(latex: str, module: Module) -> str:
+    r"""\tanh'(s) as ∂\tanh(s)/∂s, of a number s where the layer has a vector s."""
+    for found in [*_PRIMED.finditer(latex)][::-1]:
+        name, of = found[1], found[2].strip()
+        symbol = next((s for s in module.table.symbols if s.latex == of), None)
+        if name in SPELLINGS:
+            latex = rf"{latex[:found.start()]}\frac{{\partial \{name}({of})}}{{\partial {of}}}{latex[found.end():]}"
+            if symbol is not None and symbol.axes:
+                own = next(c for c in "uvqrz" if all(s.latex != c for s in module.table.symbols))
+                latex = re.sub(rf"(?<![A-Za-z\\]){re.escape(of)}(?![A-Za-z_^])", own, latex)
+    return latex
+
+
 def respelled(formula: Formula, module: Module) -> Formula:
     """Its conditions in words as relations, where its head says of which derivative; x = (1, 2)^⊤ as a column."""
     latex = _signed().sub(lambda m: f"{next(op for name, op in _SIGNS.items() if m[name])} 0", formula.latex)
+    latex = _primes(latex, module) if "'" in latex or "\\prime" in latex else latex
     if not _PLACES.search(latex):
         latex = _LIST.sub(lambda m: rf"\begin{{pmatrix}} {m[1].replace(',', _NEXT_ROW)} \end{{pmatrix}}", latex)
     formula = formula if latex == formula.latex else replace(formula, latex=latex)

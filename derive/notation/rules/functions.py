@@ -82,12 +82,19 @@ def in_chains(formulas: list[Formula]) -> list[Formula]:
         name = str(rest[0][0]) if len(rest) == 2 and len(rest[0]) == 2 and trees.called(rest[0], 0) else ""
         runs = (run for f in formulas for run in trees.all_runs(f.tree or ()))
         calls = (run[n] for run in runs for n in range(len(run)) if str(run[n]) == name and trees.called(run, n))
-        if not name or not first or name == str(first[0]) or all(call is rest[0][0] for call in calls):
+        if not name or not first or name == str(first[0]) or _multiplies(rest[0]) or all(
+                call is rest[0][0] for call in calls):
             return part
         call, comma = rest[0], trees.sign("COMMA", ",", part[-1])
         return *call, trees.equals(call[-1]), *rest[1], comma, *first, trees.equals(call[0]), *call
 
     return trees.in_statements(apart)(formulas)
+
+
+def _multiplies(call: trees.Run) -> bool:
+    """y (1 + y)"""
+    at = trees.called(call, 0)
+    return at is not None and (tr.is_token(at.items[0], "NUMBER") or str(tr.base_of(call[0])) in tr.names_in(at.items))
 
 
 def of_numbers(formulas: list[Formula]) -> list[Formula]:

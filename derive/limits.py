@@ -8,9 +8,12 @@ from __future__ import annotations
 MOST_BYTES = 1_000_000  # of a card
 MOST_IN_A_HEADER = 20_000  # characters of front matter
 MOST_DEPTH = 20  # lists in lists
-MOST_CHARACTERS = 20_000  # of a question, of a statement
-MOST_FORMULAS = 400
+MOST_CHARACTERS = 10_000  # of a question, of a statement; ten times as many as those of any bank have
+MOST_FORMULAS = 200
+MOST_CHECKED = 400  # formulas of a solution
 MOST_BLANKS = 500  # in a row, of a solution that is checked
+MOST_IN_A_SENTENCE = 2_000  # characters of a question, a formula one of them
+MOST_NAMED = 60  # layers that a question names in words
 MOST_ASKED = 100  # lists of letters by which a question asks for derivatives
 MOST_IN_A_FORMULA = 5_000  # characters
 MOST_IN_A_WINDOW = 256  # entries

@@ -52,7 +52,7 @@ from derive.expr import (
     walk,
 )
 from derive.formulas import formulas
-from derive.limits import MOST_FORMULAS
+from derive.limits import MOST_CHECKED
 from derive.module import Module
 from derive.notation import gather
 from derive.notation.formulas import Formula
@@ -173,8 +173,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
         _beside_upstream(f"{question}{text}", module))
     found = [p for f in formulas(text, first) for p in _implied(f)
              if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
-    if len(found) > MOST_FORMULAS:
-        raise CardError(f"{len(found):,} formulas, and at most {MOST_FORMULAS} of a solution are checked: part it")
+    if len(found) > MOST_CHECKED:
+        raise CardError(f"{len(found):,} formulas, and at most {MOST_CHECKED} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
     asked += [replace(f, latex=m[1]) for f in asked if (m := _FUNCTION.fullmatch(f.latex)) is not None]
     letters = Letters(called(module, asked), kronecker, upstream=_UPSTREAM.search(f"{question}\n{text}") is not None,

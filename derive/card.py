@@ -48,6 +48,9 @@ def text_of(path: str | os.PathLike[str], what: str = "a card") -> str:
         ) from None
 
 
+_HALF = re.compile("[\ud800-\udfff]")  # of a pair of UTF-16, which no file holds as UTF-8
+
+
 def refuse_streams(path: str | os.PathLike[str]) -> None:
     """Raise OSError for a pipe or a device: opening it would wait for a writer, and reading it may never end."""
     mode = os.stat(path).st_mode
@@ -80,6 +83,9 @@ class Card:
     @classmethod
     def parse(cls, text: str, path: str | None = None) -> Card:
         """The card in a text; raises :class:`CardError` with all its problems."""
+        for half in _HALF.finditer(text):
+            raise CardError(Problem("half of a character stands there; write the whole", path,
+                                    text.count("\n", 0, half.start()) + 1))
         lines = lines_of(text)
         if not text.strip("\ufeff \t\r\n"):
             raise CardError(Problem("the file is empty; a card has front matter and a `# Question`", path))

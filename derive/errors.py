@@ -83,6 +83,10 @@ class OpenError(CardError):
         return type(self)(*problems, found=self.found)
 
 
+class OutputError(CardError):
+    """What was made cannot be written where it should go: the card is not at fault."""
+
+
 class UnsupportedError(DeriveError):
     """The input is valid, and this program does not cover it."""
 
@@ -110,7 +114,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # no other path or card mends i
 
 def unwritten(error: OSError, path: object) -> DeriveError:
     """That a file cannot be written: the path is wrong, or the disk is full."""
-    kind = RenderError if error.errno in _FULL else CardError
+    kind = RenderError if error.errno in _FULL else OutputError
     return kind(Problem(f"cannot be written: {error.strerror or error}", str(path)))
 
 

@@ -380,6 +380,15 @@ def test_nothing_is_written_if_one_file_cannot_be(run: Run) -> None:
     assert [p.name for p in Path("output").iterdir()] == ["q1.tex"]
 
 
+def test_a_card_whose_sheet_cannot_be_written_has_failed(run: Run) -> None:
+    """It counted among the refused, as if the card were wrong."""
+    write("cards/a.md", "q1")
+    write("cards/b.md", "q2")
+    Path("output/q1.tex").mkdir(parents=True)
+    result = run("cards")
+    assert result.exit_code == 2 and [*map(str.split, result.stderr.splitlines()[-2:])] == [["solved", "1"], ["failed", "1"]]
+
+
 @pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 4), (errno.EDQUOT, 4), (errno.EACCES, 2)])
 def test_a_full_disk_is_no_fault_of_the_input(run: Run, monkeypatch: pytest.MonkeyPatch, number: int, code: int) -> None:
     def full(*_: object, **__: object) -> tuple[int, str]:

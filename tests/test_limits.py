@@ -8,7 +8,10 @@ import pytest
 
 import derive
 from derive.errors import CardError, LimitError, UnsupportedError
+from derive.expr import Idx
 from derive.limits import MOST_IN_A_HEADER, MOST_TERMS
+from derive.notation.shapes import ShapeError, axis_letters
+from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.solve import stated
 from derive.statement import Statement
 
@@ -60,7 +63,7 @@ def test_large_numbers_have_a_sheet(formula: str) -> None:
 
 def test_many_layers_are_refused_before_they_are_differentiated() -> None:
     layers = [rf"h^{{({n})}}_i = \tanh({f'h^{{({n - 1})}}_i' if n > 1 else 'x_i'})" for n in range(1, 101)]
-    with pytest.raises(LimitError, match="100 formulas lead to `h_100`, and at most 30 are differentiated"):
+    with pytest.raises(LimitError, match="100 formulas lead to `h_100`, and at most 16 are differentiated"):
         derive.solve(formula=layers)
 
 
@@ -85,8 +88,9 @@ def test_a_long_front_matter_is_refused() -> None:
 
 
 def test_half_a_character_is_refused_where_it_stands() -> None:
-    with pytest.raises(CardError, match="line 2: half of a character"):
-        derive.Card.parse('---\nid: "a\\ud800"\n---\n# Question\nQ\n')
+    for card in ('---\nid: "a\\ud800"\n---\n# Question\nQ\n', "---\nid: \ud800\n---\n# Question\nQ\n"):
+        with pytest.raises(CardError, match="line 2: half of a character"):
+            derive.Card.parse(card)
 
 
 def test_sums_of_the_largest_size_are_read() -> None:
@@ -139,3 +143,11 @@ def test_more_letters_in_a_window_than_it_has_axes() -> None:
             "\\sum_{(i,lj) \\in \\Omega(k, l)} x_{ij}$. Derive its backward message.\n")
     with pytest.raises(CardError, match="3 letters are in `Omega`, and its windows have 2 axes"):
         derive.solve(derive.Card.parse(card))
+
+
+def test_more_letters_than_entries_can_be_called_by() -> None:
+    """A diagonal matrix was read at one index, with a ``TypeError``."""
+    table = SymbolTable(tuple(Symbol(letter, letter, Kind.TENSOR) for letter in "jklmpqr"))
+    assert axis_letters(1, [], table) == (Idx("i"),)
+    with pytest.raises(ShapeError, match="more axes than there are letters for their entries"):
+        axis_letters(2, [], table)

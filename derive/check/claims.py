@@ -54,7 +54,7 @@ from derive.expr import (
     walk,
 )
 from derive.formulas import formulas
-from derive.limits import MOST_FORMULAS
+from derive.limits import MOST_CHECKED
 from derive.module import Module
 from derive.notation import gather
 from derive.notation.formulas import Formula
@@ -180,8 +180,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     pairs = [(p, whole) for p, whole in zip(parts, _continued(map(_unboxed, parts)), strict=True)
              if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
     found, spelt = [whole for _, whole in pairs], {(p.line, p.column): p for p, _ in pairs}
-    if len(found) > MOST_FORMULAS:
-        raise CardError(f"{len(found):,} formulas, and at most {MOST_FORMULAS} of a solution are checked: part it")
+    if len(found) > MOST_CHECKED:
+        raise CardError(f"{len(found):,} formulas, and at most {MOST_CHECKED} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
     asked += [replace(f, latex=m[1]) for f in asked if (m := _FUNCTION.fullmatch(f.latex)) is not None]
     by_name, module = functions_by_name([*asked, *found], question, text, module)

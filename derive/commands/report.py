@@ -12,7 +12,7 @@ import click
 
 from derive.bank import Job
 from derive.commands.running import printable
-from derive.errors import CardError, DeriveError, LimitError, OpenError, UnsupportedError, did_you_mean
+from derive.errors import CardError, DeriveError, LimitError, OpenError, OutputError, UnsupportedError, did_you_mean
 from derive.records import dataclass
 
 SOLVED, OPEN, REFUSED, OUTSIDE, FAILED = "solved", "open", "refused", "out of scope", "failed"
@@ -40,7 +40,8 @@ class Outcome:
 
 def state(error: DeriveError) -> str:
     """Which of the states an error is."""
-    kinds = ((LimitError, FAILED), (OpenError, OPEN), (CardError, REFUSED), (UnsupportedError, OUTSIDE))
+    kinds = ((LimitError, FAILED), (OutputError, FAILED), (OpenError, OPEN), (CardError, REFUSED),
+             (UnsupportedError, OUTSIDE))
     return next((found for kind, found in kinds if isinstance(error, kind)), FAILED)
 
 

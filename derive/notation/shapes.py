@@ -467,4 +467,7 @@ def axis_letters(rank: int, terms: Iterable[ex.Node], table: SymbolTable) -> tup
         axes = known.axes[len(node.indices) :] if known is not None else ()
         if len(axes) == rank and not taken & {*axes}:
             return tuple(map(ex.Idx, axes))
-    return tuple(map(ex.Idx, [c for c in _SPARE if c not in taken | others][:rank]))
+    free = [c for c in _SPARE if c not in taken | others][:rank]
+    if len(free) < rank:
+        raise ShapeError("more axes than there are letters for their entries: write them with indices")
+    return tuple(map(ex.Idx, free))

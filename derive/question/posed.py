@@ -60,11 +60,12 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
     told = sentences(prose) if in_english(prose.text) else []
     windows, attributes, behind = _of_windows(prose, module), _attributes(prose), False
     for tokens in told:
-        follows = behind or points(tokens)
+        follows, beside = behind or points(tokens), Told(tokens)
+        shown = max((t.start for t in tokens if t.equates), default=0)  # words that a formula follows say what it shows
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
             said = _held(clause, module)
             if said is None and not (of_words and _names_a_part(clause)):
-                said = next((t for t in more(tokens, clause, follows and not _leads(tokens, clause), known)
+                said = next((t for t in more(beside, clause, follows and shown <= clause[-1].start, known)
                              if t.start not in attributes and not _is_shown(tokens, t)
                              and not _is_of_windows(clause, t, windows)), None)
             if said is not None and not (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
@@ -101,11 +102,6 @@ def _places(prose: Prose, family: str) -> frozenset[int]:
     return frozenset(at for span in spans(prose.text, family) for at in range(span.start, span.stop))
 
 
-def _leads(tokens: Sentence, clause: Sentence) -> bool:
-    """«The loss is $$…$$»: words that a formula follows say what it shows."""
-    return any(t.equates for t in tokens if t.start > clause[-1].start)
-
-
 def _is_shown(tokens: Sentence, word: Token) -> bool:
     """«The units are standardised and then squashed: $$…$$»: what follows is how."""
     leads = _LEADS | ({","} if word.text in _CHOOSES else {"is", "are"} if word.text == "without" else set())
@@ -130,20 +126,20 @@ def clauses(tokens: Sentence) -> Iterator[Sentence]:
         yield tokens[start:]
 
 
-def more(sentence: Sentence, clause: Sequence[Token], behind: bool,
+def more(beside: Told, clause: Sequence[Token], behind: bool,
          known: Collection[tuple[int, int]] = ()) -> Iterator[Token]:
     """The words of a clause that say that something is done, and the entries that are given numbers not ``known``.
 
-    ``behind`` the formulas any word that acts says so, in front of them the predicate of its clause.
+    ``beside`` is its sentence.  ``behind`` the formulas any word that acts says so, in front of them the predicate.
     """
     if any(t.formulas and (t.equates or t.said is Said.GRADIENT) for t in clause):
         told = {t.start for t in clause}  # a formula says what is done
     else:
-        told = Told(sentence).places(clause) | _denied(clause)
+        told = beside.places(clause) | _denied(clause)
     for n, token in enumerate(clause):
         if gives_number(token, known):
-            at = next(m for m, t in enumerate(sentence) if t is token)
-            said = _CASES.isdisjoint(t.text for t in sentence[:at]) and not in_bracket(sentence, at)
+            at = next(m for m, t in enumerate(beside.sentence) if t is token)
+            said = _CASES.isdisjoint(t.text for t in beside.sentence[:at]) and not in_bracket(beside.sentence, at)
         else:
             said = _lacks(clause, n) or token.start not in told and (
                 _repeats(clause, n) or behind and acts(clause, n) or predicate(clause, n))

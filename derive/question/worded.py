@@ -210,11 +210,11 @@ class _Reader:
 
     def _told(self, tokens: Sequence[Token]) -> None:
         """«…, which is given», «when $g$ arrives», not «…, when they are shared»."""
+        harmless = max((n for n, t in enumerate(tokens) if t.text in _HARMLESS or (
+            t.formulas and t.said is not Said.LETTERS)), default=-1)
         for n, token in enumerate(tokens):
-            behind = {t.text for t in tokens[n:]}
-            formulas = any(t.formulas and t.said is not Said.LETTERS for t in tokens[n:])
             ends = n + 1 == len(tokens) or tokens[n + 1].kind == "sign"  # «run it backwards once: derive …»
-            if token.text in _CHANGED or token.text in _IF and not (ends or formulas or behind & _HARMLESS):
+            if token.text in _CHANGED or token.text in _IF and not (ends or n <= harmless):
                 raise self.refuse(token)
 
     def _item(self, item: Sentence, rest: Sentence, ordered: bool, headed: bool) -> bool:

@@ -61,7 +61,7 @@ def _shapes(text: str) -> Iterator[tuple[str, tuple[int | str, ...]]]:
     extents = match["many"] if match["many"] is not None else match["one"]
     parts = [] if extents is None else [p.strip() for p in re.split(r"\\times(?![A-Za-z])", extents)]
     if all(p == UNKNOWN or _SIZE.fullmatch(p) for p in parts):
-        sizes = tuple(int(p) if p.isdigit() else "" if p == UNKNOWN else name_of(p) for p in parts)
+        sizes = tuple(int(p) if p.isdecimal() else "" if p == UNKNOWN else name_of(p) for p in parts)
         for latex in re.split(r",(?![^{]*\})", match["letters"]):
             yield latex.strip(), sizes
 

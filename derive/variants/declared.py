@@ -88,7 +88,7 @@ def _shapes(card: Card, choices: Mapping[str, Options | Numbers], lines: Mapping
         named = [n for n in choice.shape if isinstance(n, str)] if isinstance(choice, Numbers) else []
         for size in named:
             given = choices.get(size, ())
-            if isinstance(given, Numbers) or not given or not all(text.isdigit() for text in given):
+            if isinstance(given, Numbers) or not given or not all(text.isdecimal() for text in given):
                 yield Problem(f"`{PREFIX}{name}`: its shape needs `{PREFIX}{size}: [2, 3]`, a list of sizes", card.path,
                               lines[name])
                 break

@@ -133,5 +133,5 @@ def _bracketed(text: str, before: str, after: str) -> bool:
     """A number that would run into its neighbours: 2{{a}}, x - {{a}} and {{a}}^2 for a = -3."""
     if not _SCALAR.fullmatch(text):
         return False
-    negative = not text[0].isdigit() and (after.startswith("^") or not before.endswith(_OPENS) and bool(before))
-    return negative or before[-1:].isdigit() or before.endswith("}}") or after[:1].isdigit()
+    negative = not text[0].isdecimal() and (after.startswith("^") or not before.endswith(_OPENS) and bool(before))
+    return negative or before[-1:].isdecimal() or before.endswith("}}") or after[:1].isdecimal()

@@ -72,7 +72,7 @@ def numbers(text: str) -> Numbers:
         raise ValueError(f"`{kind}` {wanted}")
     if found["step"] and kind != "decimals":
         raise ValueError("`by` is for decimals, as in `decimals -1..1 by 0.25`")
-    shape = tuple(int(n) if n.isdigit() else _named(n) for n in re.split(r"\s*[x×]\s*", found["shape"] or "") if n)
+    shape = tuple(int(n) if n.isdecimal() else _named(n) for n in re.split(r"\s*[x×]\s*", found["shape"] or "") if n)
     if kind == "one-hot" and not shape:
         raise ValueError("`one-hot` needs a shape, as in `one-hot, 3`")
     values = _values(kind, found, "nonzero" in traits)

@@ -78,7 +78,7 @@ class WindowFormulas(Lettered):
 
     def _geometry(self, value: Value, channels: bool) -> Geometry:
         axes = self._pixels(value)
-        sizes = [int(a.size) if a.size and a.size.isdigit() else None for a in axes]
+        sizes = [int(a.size) if a.size and a.size.isdecimal() else None for a in axes]
         self.geometries.append(geometry(value, tuple(sizes[1:] if channels else sizes)))
         return self.geometries[-1]
 

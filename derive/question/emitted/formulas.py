@@ -98,7 +98,7 @@ class Formulas(Lettered):
         letters = {}
         if slope := value.options.get("slope"):
             letters[r"\alpha"] = slope
-            if not slope.replace(".", "").isdigit() and name_of(slope) not in self.told.roles:
+            if not slope.replace(".", "").isdecimal() and name_of(slope) not in self.told.roles:
                 self.constants.append(slope)
         elif value.options["name"] in _SLOPED:
             letters[r"\alpha"] = self._free((r"\alpha", "a", "c"))

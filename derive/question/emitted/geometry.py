@@ -93,7 +93,7 @@ CLAIMS = frozenset("output count cells most some shared cover inside parity halv
 def _untrue(given: dict[str, Any], found: Geometry) -> Iterator[str]:
     """What the words claim of windows and is not so; a count of outputs needs the input's size."""
     said = {key: value for key in ("count", "cells", "most", "some") if (value := given.get(key)) is not None}
-    if not all(value.isdigit() for value in (*said.values(), *given.get("shared", ()))):
+    if not all(value.isdecimal() for value in (*said.values(), *given.get("shared", ()))):
         raise Unread("the number of windows")
     claimed = _numbers(given, "output", found.rank)
     if (claimed or "count" in said) and None in found.outputs:
@@ -131,7 +131,7 @@ def _numbers(given: dict[str, Any], key: str, rank: int, default: int | None = N
     said = given.get(key)
     if said is None:
         return None if default is None else (default,) * rank
-    if len(said) not in (1, rank) or not all(n.isdigit() for n in said):
+    if len(said) not in (1, rank) or not all(n.isdecimal() for n in said):
         raise Unread(f"the {key} of the windows")
     found = tuple(map(int, said))
     return found * rank if len(found) < rank else found

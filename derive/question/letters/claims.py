@@ -102,14 +102,14 @@ def to_show(nodes: tuple[tuple[Formula, Node], ...], prose: Prose, module: Modul
                and n.ops == ("=",)}
     found: list[tuple[Rel, int]] = []
     for gap in prose.gaps:
-        start, stop = prose.sentence(gap.start)
-        before = prose.text[start : gap.start]
         node = claimed.get(gap.formula)
-        told = any(before.startswith((" that", " whether"), s.stop) for s in named(before, "claim.shown"))
-        here = [g.formula for g in prose.gaps if start <= g.start < stop]
-        others = any(isinstance(n, (Rel, ex.In, ex.Given)) for f, n in nodes if f in here and f not in claimed)
         if node is None or not letters.issuperset(n.tensor for n in walk(node) if isinstance(n, Entry)):
             continue
+        start, stop = prose.sentence(gap.start)
+        before = prose.text[start : gap.start]
+        told = any(before.startswith((" that", " whether"), s.stop) for s in named(before, "claim.shown"))
+        here = {g.formula for g in prose.gaps if start <= g.start < stop}
+        others = any(isinstance(n, (Rel, ex.In, ex.Given)) for f, n in nodes if f in here and f not in claimed)
         if told and not others and _plain(prose.text[start:stop]):
             found.append((node, gap.formula.line))
     return tuple(dict.fromkeys(found))

@@ -142,7 +142,7 @@ def _wanted(sentence: Sentence) -> Iterator[str]:
 
 def _base(name: str) -> str:
     """x of x_1"""
-    return split_label(name)[0] if name[-1:].isdigit() else name
+    return split_label(name)[0] if name[-1:].isdecimal() else name
 
 
 def _says_more(chain: Chain, parts: Sequence[Part], told: Sequence[Sentence], ends: Collection[str]) -> bool:

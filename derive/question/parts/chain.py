@@ -151,7 +151,7 @@ class Chain(Recognised):
             self.understood.append((gap.start, at))
             return gap.formula.latex.strip()
         self.understood.append((at - len(word) - 1, at))
-        return said if said.isdigit() else None
+        return said if said.isdecimal() else None
 
     def _mentions(self, start: int, stop: int) -> Iterator[Mention]:
         for mention in self.spoken:
@@ -194,7 +194,7 @@ class Chain(Recognised):
                     self.bound.add(letter)
         for gap in own:
             after = " ".join(WORD.findall(self.prose.text[gap.start + 1 : stop])[:4]).partition("∎")[0]
-            units = bare_letters(gap.formula) or gap.formula.latex.strip().isdigit()
+            units = bare_letters(gap.formula) or gap.formula.latex.strip().isdecimal()
             if units and named(after, "letter.units", "count.units"):
                 options.setdefault("units", gap.formula.latex.strip())
                 self.understood.append((gap.start, gap.start + 1))

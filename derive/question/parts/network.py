@@ -191,12 +191,12 @@ class _Chained:
         """«with $3$ pieces»: the options that count."""
         what = _COUNTED.get(name, "")
         value = part.options.get(what)
-        return {} if value is None else {what: int(value) if value.isdigit() else value}
+        return {} if value is None else {what: int(value) if value.isdecimal() else value}
 
     def own(self, part: Part) -> dict[str, str | Fraction]:
         """The letters and numbers of a part's own, as the words give them."""
         said = {what: part.letters[what] for what in OWN.get(part.name, ()) if what in part.letters}
-        return {what: Fraction(value) if value[0].isdigit() else value for what, value in said.items()}
+        return {what: Fraction(value) if value[0].isdecimal() else value for what, value in said.items()}
 
     def refuse_around(self, n: int, part: Part) -> None:
         """A residual connection goes around all parts before it: there is one."""
@@ -298,7 +298,7 @@ class _Chained:
         if index and (not self.rank or part.name != "prelu"):
             raise self.chain.unclear(part, f": `{said}` has an index, and the network one unit; write the forward "
                                      "formulas")
-        return {"slope": Fraction(letter) if letter[0].isdigit() else letter, **({"shared": False} if index else {})}
+        return {"slope": Fraction(letter) if letter[0].isdecimal() else letter, **({"shared": False} if index else {})}
 
     def slope_written(self, part: Part) -> str | None:
         r"""a of «PReLU $\max(s, a s)$»; raises :class:`CardError` for another formula behind the name."""

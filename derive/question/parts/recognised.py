@@ -11,6 +11,7 @@ from typing import Protocol
 from derive.errors import CardError, Problem
 from derive.layers import LAYERS
 from derive.layers.catalogue import Layer
+from derive.limits import MOST_NAMED
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK
@@ -116,6 +117,7 @@ OWN = {s.name: {letter.what.replace(" ", "_") for letter in s.letters.values() i
                 and letter.role != "sizes"} - {"target"}
        for s in LAYERS if isinstance(s, Layer) and s.name not in SLOPED and s.name != "linear"}
 OWN["cross_entropy"] = OWN["categorical_cross_entropy"]
+_FAR = 200  # characters in which the last words before a place are looked for
 WORD = re.compile(r"[^\W_]+|∎|½")
 _THE = frozenset("the this that its these those of tato této tuto".split())  # names again what was named
 _NEW = frozenset("second another further third".split())
@@ -202,6 +204,9 @@ class Recognised:
                 first = next(p for p in reversed(found) if p.name == name)
                 self.regions.setdefault(first.start, []).append((span.start, span.stop))
                 self.understood.append((span.start, span.stop))
+            elif len(found) == MOST_NAMED:
+                raise CardError(Problem(f"the question names more than {MOST_NAMED} layers in words, and no more are "
+                                        "read: write the forward formulas", line=self.prose.plain.line(span.start)))
             else:
                 found.append(Part(name, span.start, span.stop))
                 self.understood += [(span.start, span.stop)] if name == "own" else []
@@ -277,7 +282,7 @@ class Recognised:
     def _before(self, at: int, count: int = 3) -> list[str]:
         """The last words in front of a place, within its sentence."""
         start, _ = self.prose.sentence(at)
-        return WORD.findall(self.prose.text[start:at])[-count:]
+        return WORD.findall(self.prose.text, max(start, at - _FAR), at)[-count:]
 
     def _again(self, name: str, span: Span, found: list[Part]) -> bool:
         """«the ReLU», of one that was named; in another sentence also «ReLU»."""

@@ -445,18 +445,28 @@ def _signs(prose: Prose) -> Iterator[Open]:
             yield gap.start, stop, "is another meaning than the sign has here: write the formulas without it"
 
 
+_NOT_DONE = ("claim.shown", "aside.habit", "request.jacobian", "request.gradient", "request.vjp")
+
+
+def _apart(text: str, start: int, stop: int, *concepts: str) -> bool:
+    """The text names one of the concepts by words that do not stand between the places."""
+    found = named(text, *concepts)
+    return any(s.stop <= start or stop <= s.start for s in found) or bool(found) and bool(
+        named(f"{text[:start]} ∎ {text[stop:]}", *concepts))
+
+
 def _said(prose: Prose) -> Iterator[Span]:
     """What the words say is done in the layer: no requests, asides, conditions, claims or talk of derivatives."""
-    text = prose.text
-    parts = named(text, "part", "operation.none")
+    text, sentence, told = prose.text, (0, 0), ""
+    parts = {at for p in named(text, "part", "operation.none") for at in range(p.start, p.stop)}
     for span in named(text, "operation"):
-        if span.of("operation.none") or any(p.start <= span.start < p.stop for p in parts):
+        if span.of("operation.none") or span.start in parts:
             continue
         start, stop = prose.sentence(span.start)
-        told = without_asides(text[start:stop])
-        around = f"{told[: span.start - start]} ∎ {told[span.stop - start :]}"
+        if (start, stop) != sentence:
+            sentence, told = (start, stop), without_asides(text[start:stop])
         silent = (not told[span.start - start : span.stop - start].strip()
-                  or named(around, "claim.shown", "aside.habit", "request.jacobian", "request.gradient", "request.vjp")
+                  or _apart(told, span.start - start, span.stop - start, *_NOT_DONE)
                   or named(text[max(start, span.start - 20) : span.start], "not")
                   or named(text[start:stop], "aside.condition") or discussed(text, span.start)
                   or requested(text, span.start))

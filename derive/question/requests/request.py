@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
@@ -20,7 +21,7 @@ from derive.notation.tree import Scripted, is_derivative, is_half_derivative
 from derive.question.letters.naming import letters_of, written_letters
 from derive.question.requests.adjoints import asked_messages
 from derive.question.requests.of_what import letter_of_noun, nouns
-from derive.question.words.lexicon import Span, ends, named, only
+from derive.question.words.lexicon import Span, ends, last_before, named, only
 from derive.question.words.prose import GAP, Gap, PlainText, Prose
 from derive.records import dataclass
 from derive.specify.applied import arguments_of
@@ -78,14 +79,14 @@ def _sentence(text: str, at: int) -> int:
 
 def requested(text: str, at: int) -> bool:
     """A verb of asking stands before this place in its sentence."""
-    start = _sentence(text, at)
-    return any(start <= verb.start and verb.stop <= at for verb in named(text, "ask.verb"))
+    verb = last_before(text, at, "ask.verb")
+    return verb is not None and _sentence(text, at) <= verb.start
 
 
 def discussed(text: str, at: int) -> bool:
     """The sentence around this place asks to explain or discuss, and nothing in front of the place asks to derive."""
-    start = _sentence(text, at)
-    return not requested(text, at) and any(start <= s.start and s.stop <= at for s in named(text, "ask.explain"))
+    verb = last_before(text, at, "ask.explain")
+    return verb is not None and _sentence(text, at) <= verb.start and not requested(text, at)
 
 
 def besides(prose: Prose) -> Iterator[str]:
@@ -122,10 +123,12 @@ class Spoken:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.spans = named(text, "request")
 
-    def of(self, *kinds: str) -> list[Span]:
-        return [span for span in self.spans if span.of(*(f"request.{kind}" for kind in kinds))]
+    def of(self, *kinds: str) -> tuple[Span, ...]:
+        return named(self.text, *(f"request.{kind}" for kind in kinds))
+
+    def _starts(self, kind: str) -> dict[int, Span]:
+        return {span.start: span for span in self.of(kind)}
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
@@ -140,9 +143,10 @@ class Spoken:
     def _messages(self) -> Iterator[Item]:
         """«the forward, backward and parameter messages»: each adjective of the list has the noun; else a bare noun."""
         nouns = self.of("message", "pass", "everything")
+        starts = [noun.start for noun in nouns]
         taken = set()
         for adjective in self.of(*_OF_KIND):
-            noun = next((n for n in nouns if n.start >= adjective.stop and only(
+            noun = next((n for n in nouns[bisect_left(starts, adjective.stop) :] if only(
                 self.text, adjective.stop, n.start, "request.backward", "request.forward", "request.parameter",
                 "between.and", "between.article")), None)
             kind = _OF_KIND[adjective.concept.partition(".")[2]]
@@ -160,26 +164,27 @@ class Spoken:
 
     def _of_trained(self) -> Iterator[tuple[Span, Span]]:
         """«the gradient of … the weights», «the weight update»."""
-        nouns = self.of("gradient", "jacobian", "message")
-        adjectives = [t for t in self.of("parameter") for m in self.of("message") if self.text[t.stop : m.start] == " "]
-        for trained in (t for t in self.of("trained", "filter") if all(t.start != a.start for a in adjectives)):
+        nouns, messages = self.of("gradient", "jacobian", "message"), self._starts("message")
+        stops = [noun.stop for noun in nouns]
+        adjectives = {t.start for t in self.of("parameter") if t.stop + 1 in messages and self.text[t.stop] == " "}
+        for trained in (t for t in self.of("trained", "filter") if t.start not in adjectives):
             far = _NEAR if trained.of("request.trained") else 20
-            for noun in nouns:
-                between = self.text[noun.stop : trained.start]
-                if 0 < len(between) <= far and not set(between) & set(".?!;¶"):
+            for noun in nouns[bisect_left(stops, trained.start - far) : bisect_left(stops, trained.start)]:
+                if not set(self.text[noun.stop : trained.start]) & set(".?!;¶"):
                     yield noun, trained
+        trained_by_stop = {t.stop: t for t in reversed(self.of("trained"))}
         for update in self.of("update", "gradient"):
-            before = next((t for t in self.of("trained") if self.text[t.stop : update.start] == " "), None)
-            if before is not None:
+            before = trained_by_stop.get(update.start - 1)
+            if before is not None and self.text[before.stop] == " ":
                 yield before, update
 
     @cached_property
     def whole(self) -> dict[str, bool]:
         """The roles of which all messages are asked for, «for its weights», and whether no letters follow."""
+        backward, parameter = self._starts("backward"), self._starts("parameter")
         places = [("inputs", i) for i in self.items if i.kind == "vjp" and self.text[i.start : i.stop] != "backward"
-                  and any(s.start == i.start for s in self.of("backward"))]
-        places += [("parameters", i) for i in self.items if i.kind == "parameters" and any(
-            s.start == i.start for s in self.of("parameter"))]
+                  and i.start in backward]
+        places += [("parameters", i) for i in self.items if i.kind == "parameters" and i.start in parameter]
         places += [("parameters", Item("parameters", noun.start, trained.stop, False))
                    for noun, trained in self._of_trained() if not trained.of("request.filter") and only(
                        self.text.replace("∎", " "), noun.stop, trained.start, "between", "wrt")]
@@ -281,9 +286,9 @@ class AskingInWords(Asking):
             argued = named(before, "request.argued") and not named(before, "request.jacobian", "request.gradient",
                                                                    "request.message")
             of = self._of_letter(prose, start, by.start) or _of(before)
+            written = next((s.stop for s in named(prose.text, "slot.written_in") if s.start >= by.stop), stop)
             for gap in prose.gaps if not argued and not alone(before) else ():
-                if by.stop <= gap.start < stop and not is_case(gap.formula.tree or ()) and not named(
-                        prose.text[by.stop : gap.start], "slot.written_in"):
+                if by.stop <= gap.start < min(stop, written) and not is_case(gap.formula.tree or ()):
                     words = prose.said(by.start, gap.start + 1)
                     place = prose.plain.place(gap.formula)
                     if self._letters(letters_of(gap.formula, self.table), words, of, place):
@@ -344,11 +349,11 @@ class AskingInWords(Asking):
 
     def _of_letters(self, prose: Prose, said: Spoken) -> None:
         """«the gradients for $W$ and $b$», «how the error is propagated back to $x$»."""
+        all_of = {s.start: s for s in reversed(named(prose.text, "between.of"))}
         for noun in said.of("gradient", "jacobian", "message", "everything", "back"):
-            if noun.of("request.back") and not requested(prose.text, noun.start):
-                continue
-            of = next((s for s in named(prose.text, "between.of") if prose.text[noun.stop : s.start] == " "), None)
-            if of is None:
+            of = all_of.get(noun.stop + 1)
+            if of is None or prose.text[noun.stop] != " " or (
+                    noun.of("request.back") and not requested(prose.text, noun.start)):
                 continue
             stop = min((by.start for by in named(prose.text, "wrt") if by.start >= of.stop),
                        default=len(prose.text))

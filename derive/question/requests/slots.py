@@ -28,6 +28,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _ASIDE = re.compile(r"\([^()]*\)")
 _ITEM = re.compile(r"(?:\s|(?:and|as well as|also|the|its|an?|then|both|all|down|out)\b|[,:])*+"
                    r"((?:(?!\s*(?:,|\band\b|\bas well as\b))[^.;?!¶])+)")
+_NEAR = 300  # characters in front of a noun in which words modify it
 _TAIL = 10  # characters of the words that end an item
 _PAUSES = str.maketrans(",()", "   ")
 Place = tuple[int, int]
@@ -156,10 +157,9 @@ def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]
         if behind and only(mention.before, 0, len(mention.before), "naming.also", "naming.apart"):
             yield from ((name, p) for p in unknown(prose.text, at + 1 + behind.start(1), at + 1 + behind.end(1)))
         after = prose.text.find(mention.after, at) if mention.after else -1
-        for word in _WORD.finditer(prose.text, after, after + len(mention.after)) if after >= 0 else ():
-            between = prose.text[after : word.start()]
-            if not {*between}.isdisjoint(",(∎") or named(between, "slot.apart"):
-                break
+        apart = min((s.stop for s in named(mention.after, "slot.apart")), default=len(mention.after))
+        stop = after + len(re.split("[,(∎]", mention.after[:apart])[0])
+        for word in _WORD.finditer(prose.text, after, stop) if after >= 0 else ():
             if not _PARTICIPLE.match(prose.text, word.start()):
                 yield from ((name, place) for place in unknown(prose.text, *word.span()))
 
@@ -325,7 +325,7 @@ def of_others(prose: Prose, asked: Sentences) -> Iterator[Place]:
     """«the negative gradient», «the inverse of the Jacobian», «the derivative of $\\log y$»: not the plain one."""
     nouns = named(prose.text, "request.jacobian", "request.gradient", "request.message")
     for noun in (n for n in nouns if prose.sentence(n.start) in asked and requested(prose.text, n.start)):
-        start, _ = prose.sentence(noun.start)
+        start = max(prose.sentence(noun.start)[0], prose.text.rfind(" ", 0, max(0, noun.start - _NEAR)))
         for other in named(prose.text[start : noun.start], "slot.modifies"):
             before = prose.text[start : start + other.start]
             product = prose.text.startswith("transpose ", start + other.start) and ends(

@@ -136,6 +136,7 @@ class Told:
     """
 
     def __init__(self, sentence: Sequence[Token]) -> None:
+        self.sentence = sentence
         self.before: dict[int, tuple[bool, str, str]] = {}  # told by what stands before, and the last two words there
         supposed, reason, depth, last, second = sentence[:1] and sentence[0].text == "if", False, 0, "", ""
         formula = False

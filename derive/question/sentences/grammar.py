@@ -249,6 +249,9 @@ class Parse:
         self.rows, self.actions, self.atoms, self.own, self.tokens = rows, actions, atoms, own, tokens
         self.known: dict[tuple[str, int], tuple[tuple[int, Any], ...]] = {}
         self.furthest = self.steps = 0
+        self.joined = [*range(len(tokens) + 1)]  # where the commas and colons end that begin at each token
+        for at in reversed(range(1, len(tokens))):
+            self.joined[at] = self.joined[at + 1] if tokens[at].text in (",", ":") else at
 
     def whole(self, name: str) -> list[Any]:
         """The values of all tokens as one run of this name, in the order of the rows."""
@@ -327,9 +330,7 @@ class Parse:
 
     def _starts(self, at: int) -> tuple[int, ...]:
         """Here, or behind commas and colons."""
-        end = at
-        while 0 < end < len(self.tokens) and self.tokens[end].text in (",", ":"):
-            end += 1
+        end = self.joined[at]
         return (at, end) if end > at else (at,)
 
     def _repeated(self, name: str, at: int) -> Iterator[tuple[int, None]]:

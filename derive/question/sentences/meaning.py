@@ -40,7 +40,7 @@ def meanings(tokens: Sentence) -> list[Any]:
     return [one for one in found if says(one, "own")] or [*found]  # «a leaky ReLU, f(z) = …» is one thing
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)  # no question has as many sentences, and each is read twice
 def _read(tokens: Sentence, _: tuple[Any, ...]) -> tuple[tuple[Any, ...], int]:
     """What the rows make of a sentence and of its formulas' trees, by which they do not compare; how far they go."""
     parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)

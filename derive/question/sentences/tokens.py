@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, entry_set, kind_of
@@ -154,7 +154,7 @@ def _tokens(prose: Prose) -> Iterator[Token]:
         elif word == BREAK:
             shown = prose.displayed(start)
             yield Token("formula", "", start, shown) if shown else Token("blank", "", start)
-        elif word[0].isdigit():
+        elif word[0].isdecimal():
             before = prose.plain.text[max(0, start - 2) : start]
             if _SIGNED.search(before) or _PER_CENT.match(prose.plain.text, match.end()):
                 yield Token("sign", "±", start)  # no row has it
@@ -193,6 +193,7 @@ def _of_formula(start: int, found: tuple[Formula, ...]) -> Token:
 _FOREIGN = re.compile(r"[ěščřžýáíéůúťďňäöüß]|\b(?:je|jsou|der|die|das|und|vrstv\w*|leiten)\b")
 
 
+@lru_cache(maxsize=64)
 def in_english(text: str) -> bool:
     """The rows are those of English."""
     return _FOREIGN.search(text) is None

@@ -16,7 +16,7 @@ from derive.notation.rules.kinds import Said
 from derive.question.posed import clauses as parts_of
 from derive.question.posed import more
 from derive.question.sentences.actions import ACTIONS, Say
-from derive.question.sentences.acts import DO, DONE
+from derive.question.sentences.acts import DO, DONE, Told
 from derive.question.sentences.atoms import ATOMS, number_of
 from derive.question.sentences.grammar import Parse, TooLong, words_of
 from derive.question.sentences.meaning import ROWS
@@ -240,8 +240,9 @@ def is_harmless(tokens: Sentence, computes: bool) -> bool:
         told = any(t.formulas for t in tokens) or not words.isdisjoint(_THROUGH)
         if told and (spans(text, "part") or named(text, "geometry.pool")):
             return False  # a layer that no clause reads
+        beside = Told(tokens)
         return words.isdisjoint(_OF_THE_LAYER) and not any(
-            any(more(tokens, part, behind=False)) for part in parts_of(tokens))
+            any(more(beside, part, behind=False)) for part in parts_of(tokens))
     words_ = [t for t in tokens if t.kind != "sign"]
     if any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT) for t in tokens):  # what arrives
         return all(t.text in _ARRIVES or _is_quiet(t) for t in words_)

@@ -224,7 +224,7 @@ def _takings(items: list[list[tuple[str, Any]]], known: str) -> list[Taking]:
 
 def _number(first: str, last: str) -> str:
     """26 of 4, …, 29, N of 0, …, N - 1."""
-    if first.isdigit() and last.isdigit():
+    if first.isdecimal() and last.isdecimal():
         return str(int(last) - int(first) + 1)
     return last if first == "1" else last.removesuffix("-1") if first == "0" and last.endswith("-1") else ""
 

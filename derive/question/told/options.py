@@ -213,7 +213,7 @@ class Named:
     def size(self) -> tuple[int, ...] | None:
         sizes = self.input.get("sizes", ())
         windowed = self.layers[0][0] == "pool"
-        return tuple(map(int, sizes)) if windowed and sizes and all(n.isdigit() for n in sizes) else None
+        return tuple(map(int, sizes)) if windowed and sizes and all(n.isdecimal() for n in sizes) else None
 
     @property
     def samples(self) -> Samples | None:
@@ -256,7 +256,7 @@ class Named:
             raise Unread("the temperature")
         if "slope" in given:
             slope = given["slope"]
-            given["slope"] = Fraction(slope) if slope[0].isdigit() else slope
+            given["slope"] = Fraction(slope) if slope[0].isdecimal() else slope
         if given.get("bias") == "no":
             given["bias"] = False
         if each := given.pop("each", ()):
@@ -290,7 +290,7 @@ class Named:
             self.input.get("kind", ""), 0)
         if sizes and len(sizes) != rank or not rank:
             raise Unread("the axes of the windows")
-        size: tuple[int | None, ...] = tuple(int(s) if s.isdigit() else None for s in sizes or ("n",) * rank)
+        size: tuple[int | None, ...] = tuple(int(s) if s.isdecimal() else None for s in sizes or ("n",) * rank)
         if "described" in own and not {"stride", "overlap", "disjoint"} & own.keys():
             raise Unread("the movement of the windows")
         channels = self.input.get("channels")
@@ -330,7 +330,7 @@ class Named:
         if "upsamples" in own and sort != "transposed":
             raise Unread("“upsamples”")
         if several and not sort:
-            given |= {"filters": int(own["filters"])} if own["filters"].isdigit() else {}
+            given |= {"filters": int(own["filters"])} if own["filters"].isdecimal() else {}
         elif sort != "depthwise":
             given["channels"] = False
         given |= {key: own[key] for key in ("weights", "bias") if own.get(key, "yes") != "yes"}

@@ -232,7 +232,7 @@ class Telling(Layers):
     def on_model(self, model: Say, haves: Any, vps: Any = None) -> None:
         """«a classifier has three inputs, one hidden layer … and a logistic output unit»"""
         if model.kind == "layers_model":
-            self.depth = 2 if model[0] == "two" else int(model[0]) if model[0].isdigit() else None
+            self.depth = 2 if model[0] == "two" else int(model[0]) if model[0].isdecimal() else None
         if model.kind == "it_model" and any(value.made is not None for value in self.values):
             raise Misread("what “it” is")
         if model.kind in ("residual_block", "gated_block"):

@@ -106,7 +106,7 @@ def _at_ends(reader: Reader, found: Found) -> Padding | None:
     before, behind = [0] * reader.rank, [0] * reader.rank
     count = 0
     for word in text.split():
-        if word.isdigit():
+        if word.isdecimal():
             count = int(word)
             continue
         if reader.rank > 2 and word in _FLAT or reader.rank == 1 and word in ("top", "bottom"):

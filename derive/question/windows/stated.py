@@ -144,7 +144,7 @@ def options(reader: Reader, spec: Pooling) -> dict[str, Any]:
             match = _NUMBERED[name].search(reader.words.plain.text)
             if match:
                 text = next(g for g in match.groups() if g)
-                found[name] = int(text) if name == "divisor_override" and text.isdigit() else Fraction(text)
+                found[name] = int(text) if name == "divisor_override" and text.isdecimal() else Fraction(text)
                 reader.readings.append(f"{name.replace('_override', '')} {text} ({_said(reader, match)})")
     return found
 

@@ -366,7 +366,7 @@ def _chunks(text: str) -> list[Chunk]:
         n, first = n + sign, tokens[n].start()
         stop = tokens[n + length - 1].end()
         value: Size = ()
-        if digits.isdigit() and len(digits) < 5 and text[stop : stop + 1] != "s":
+        if digits.isdecimal() and len(digits) < 5 and text[stop : stop + 1] != "s":
             kinds, value = {"count"}, (-int(digits) if sign else int(digits),)
         elif words[n] == "∎":
             kinds = {"gap"}

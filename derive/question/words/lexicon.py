@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain
@@ -148,10 +149,20 @@ def phrases(words: tuple[str, ...], family: str) -> Iterator[tuple[int, int, str
 def only(text: str, start: int, stop: int, *concepts: str) -> bool:
     """Whether nothing but phrases of these concepts, and spaces, stands between two places."""
     at = start
-    for span in sorted(named(text, *concepts), key=lambda s: (s.start, -s.stop)):
-        if at <= span.start < stop and not text[at : span.start].strip(" -"):
-            at = max(at, span.stop)
+    found, starts = _in_order(text, *concepts)
+    for span in found[bisect_left(starts, start):]:
+        if span.start >= stop or text[at : span.start].strip(" -"):
+            break
+        if span.start >= at:
+            at = span.stop
     return start <= stop and not text[at:stop].strip(" -")
+
+
+@lru_cache(maxsize=512)
+def _in_order(text: str, *concepts: str) -> tuple[list[Span], list[int]]:
+    """What a text names, the longer of what begins at one place first, and where each begins."""
+    found = sorted(named(text, *concepts), key=lambda s: (s.start, -s.stop))
+    return found, [span.start for span in found]
 
 
 @lru_cache(maxsize=16384)
@@ -159,6 +170,17 @@ def named(text: str, *concepts: str) -> tuple[Span, ...]:
     """Where a text names one of these concepts, ``role.input`` or all of ``role``."""
     families = dict.fromkeys(concept.partition(".")[0] for concept in concepts)
     return tuple(span for family in families for span in spans(text, family) if span.of(*concepts))
+
+
+def last_before(text: str, at: int, *concepts: str) -> Span | None:
+    """The last phrase of one family's concepts that ends at a place of a text, or in front of it."""
+    n = bisect_right(_stops(text, *concepts), at)
+    return named(text, *concepts)[n - 1] if n else None
+
+
+@lru_cache(maxsize=512)
+def _stops(text: str, *concepts: str) -> list[int]:
+    return [span.stop for span in named(text, *concepts)]
 
 
 def begins(text: str, at: int, *concepts: str) -> bool:

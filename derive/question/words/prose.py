@@ -240,11 +240,12 @@ class Prose:
 
 def prose_of(source: str, first_line: int, formulas: Iterable[Formula]) -> Prose:
     """The prose of a Markdown text and the formulas that stand in it."""
-    return Prose(_with_gaps(source, first_line), tuple(with_trees(formulas)))
+    return Prose(plain_prose(source, first_line), tuple(with_trees(formulas)))
 
 
 @lru_cache(maxsize=16)
-def _with_gaps(source: str, first_line: int) -> PlainText:
+def plain_prose(source: str, first_line: int) -> PlainText:
+    """The prose of a question, a gap for each inline formula, with “derive” in front of what it notes as asked for."""
     return _with_orders(plain_text(source, first_line, gaps=True))
 
 

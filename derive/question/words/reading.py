@@ -11,7 +11,7 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
 from derive.formulas import formulas
-from derive.limits import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
+from derive.limits import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA, MOST_IN_A_SENTENCE
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
@@ -20,7 +20,7 @@ from derive.notation.rules.trees import Run, each, equals, sides, spelt, stateme
 from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Env, Item, Scripted, Token, has, is_token, names_in, variables
 from derive.notation.vocabulary import opens_range
-from derive.question.words.prose import GAP, Gap, Prose
+from derive.question.words.prose import BREAK, GAP, Gap, Prose, plain_prose
 from derive.records import dataclass
 
 _IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
@@ -185,7 +185,7 @@ def question_formulas(card: Card) -> list[Formula]:
     """The formulas of the question as they stand.
 
     Raises :class:`CardError` for those that are not closed, and for a question of more
-    characters or formulas, or a longer formula, than any has.
+    characters or formulas, or a longer formula or sentence, than any has.
     """
     if len(card.question) > MOST_CHARACTERS:
         raise CardError(f"the question has {len(card.question):,} characters, and at most {MOST_CHARACTERS:,} are "
@@ -193,6 +193,10 @@ def question_formulas(card: Card) -> list[Formula]:
     found = formulas(card.question, card.question_line)
     if len(found) > MOST_FORMULAS:
         raise CardError(f"the question has {len(found):,} formulas, and at most {MOST_FORMULAS} are read")
+    prose = plain_prose(card.question, card.question_line)
+    for long in re.finditer(rf"[^.?!;{BREAK}]{{{MOST_IN_A_SENTENCE + 1},}}", prose.text):
+        raise CardError(Problem(f"a sentence of {len(long[0]):,} characters, and at most {MOST_IN_A_SENTENCE:,} are "
+                                "read: end it with a full stop", line=prose.line(long.start())))
     for formula in found:
         if len(formula.latex) > MOST_IN_A_FORMULA:
             raise CardError(Problem(f"a formula of {len(formula.latex):,} characters, and at most "

@@ -224,7 +224,8 @@ class Claim:
 class Sheet:
     """The answer first, then the details; ``closing`` tells how the card was read and what was checked.
 
-    ``inline`` holds the formulas inside its sentences, ``claims`` what these say; ``trial`` is for pages alone.
+    ``inline`` holds the formulas inside its sentences, ``claims`` what these say; ``trial`` is for pages alone,
+    ``question`` the card's text, whose letters need no explaining.
     """
 
     title: str
@@ -235,6 +236,7 @@ class Sheet:
     trial: Trial | None = None
     claims: tuple[Claim, ...] = ()
     language: str = "en"
+    question: str | None = None
 
     def blocks(self, detail: str = "full") -> tuple[Block, ...]:
         """The blocks in order, those of the sections that a ``detail`` of :data:`DETAILS` shows."""

@@ -44,7 +44,7 @@ def compose(messages: Messages, question: str | None = None) -> Sheet:
     name, parts = title(front, subject), (front, body, end)
     inline, claims = tuple(m for b in parts for m in b.inline), tuple(c for b in parts for c in b.claims)
     return Sheet(name, tuple(front.blocks), tuple(body.blocks), tuple(end.blocks), inline, trial, claims,
-                 messages.module.language)
+                 messages.module.language, question)
 
 
 def derivation(b: Builder, subject: Subject) -> None:

@@ -119,7 +119,7 @@ class Said:
     @cached_property
     def roles(self) -> dict[str, set[str]]:
         module = self.module
-        return {"input": {*module.inputs}, "parameter": {*module.parameters},
+        return {"input": {*module.inputs}, "assumed": {*module.assumed}, "parameter": {*module.parameters},
                 "constant": {*module.constants, *held(module)},
                 "intermediate": {*module.defined} - {module.output}, "output": {module.output}}
 
@@ -132,7 +132,8 @@ class Said:
     def lettered(self) -> Iterator[tuple[str, tuple[str, str]]]:
         """Each letter, its role, and where its indices run."""
         for role, names in self.roles.items():
-            own = names - {*held(self.module)} if role == "input" else names
+            own = names - ({*held(self.module)} if role in ("input", "assumed") else {*()})
+            own -= self.roles["assumed"] if role == "input" else {*()}
             for symbol in filter(None, map(self.module.table.named, own)):
                 starts = [axes(self.module).origin(symbol.name, d) for d in range(len(symbol.axes))]
                 runs = [Rel((Num(1), Idx(a), extent(n)), ("≤", "≤")) if start else Rel(

@@ -31,7 +31,7 @@ from derive.verify.beside import FORMULA, by
 from derive.verify.edges import value_of_nothing
 from derive.verify.points.draw import arithmetic_of
 
-_READING = re.compile(r"(input|parameter|constant)s? ([^(]*)\(")
+_ROLE = re.compile(r"((?:taken as )?(?:input|parameter|constant)s?) ((?:`\w+`|\$[^$]+\$)(?:, \$[^$]+\$)*) (\(.*\))")
 _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"`\w+`|\$[^$]+\$")
 _LINE = re.compile(r"line (\d+)")
@@ -178,23 +178,28 @@ def _picked(layer: Said, said: Mapping[str, Any]) -> bool:
     return said["letters"] == [f"${s.latex}$" for s in heads if s] and said["stars"] == [*stars]
 
 
-def _read(layer: Said, reading: str) -> bool:
-    """What is read as an input, a parameter or given is that in the layer."""
-    role = _READING.match(reading)
-    return role is None or layer.named(FORMULA.findall(role[2])) <= layer.roles[role[1]]
+def _roles(layer: Said, readings: Iterable[str]) -> set[tuple[str, str, str]]:
+    """Who is said to be what, and why, letter by letter."""
+    found = set[tuple[str, str, str]]()
+    for role in filter(None, map(_ROLE.fullmatch, readings)):
+        kind, names, why = role.groups()
+        letters = {names.strip("`")} if names[0] == "`" else layer.named(names.split(", "))
+        found |= {(kind.removeprefix("taken as ").rstrip("s"), name, why) for name in letters}
+    return found
 
 
 def _placed(layer: Said, readings: list[str]) -> bool:
-    """All that was read stands there, and nothing else: as it is, or by kind and line where letters stand for names."""
+    """All that was read stands there, and nothing else: as it is, or by kind and line where letters stand for names.
+
+    Each letter is what it was read as, but for those that are held fixed.
+    """
     def kind(reading: str) -> tuple[str, ...]:
         return _LETTERS.sub("", reading).split()[0].rstrip("s:"), *_LINE.findall(reading)
 
-    known = {r for r in layer.module.readings if "`" not in r}
-    named = {kind(r) for r in layer.module.readings if "`" in r and UNSAID not in r}
-    held = {kind(r) for r in layer.module.readings if UNSAID in r}
-    found = {kind(r) for r in readings if r not in known}
-    roles = all(_read(layer, reading) for reading in readings)
-    return roles and known <= {*readings} and named <= found <= named | held
+    known, said = ({r for r in rs if not _ROLE.fullmatch(r)} for rs in (layer.module.readings, readings))
+    exact, lettered = {r for r in known if "`" not in r}, {r for r in known if "`" in r}
+    expected = {r for r in _roles(layer, layer.module.readings) if r[1] not in held(layer.module)}
+    return exact <= said and {*map(kind, said - exact)} == {*map(kind, lettered)} and _roles(layer, readings) == expected
 
 
 def _counted(layer: Said, at: str) -> bool:

@@ -8,7 +8,9 @@ from functools import lru_cache
 
 from derive.calculus.dependence import reached
 from derive.calculus.kinks import kinks
+from derive.expr import Entry, Rel, walk
 from derive.module import Module
+from derive.notation.in_text import writes
 from derive.sheet import Bullets, Claim, Heading, Prose, Sheet, Table
 from derive.verify.report import Check, Report, Verdict
 from derive.verify.said import Said, formula, holds
@@ -37,7 +39,7 @@ def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Che
     answered = {fact for c in claims if _sentences([c.words]) <= front for fact in _told(c)}
     checks += [_refuted(f"What the words say of {name} (`{claim.macro}`)", f"they say “{claim.words}”")
                for claim in claims for name in holds(claim, layer)]
-    return [*_formulas(sheet, texts, module.readings), *checks,
+    return [*_formulas(sheet, texts, module.readings), *checks, *_letters(layer, front),
             *_boundaries(claims, module, derived if sheet.claims and not module.wanted else set(), answered)]
 
 
@@ -92,6 +94,19 @@ def _formulas(sheet: Sheet, texts: Iterable[str], readings: Iterable[str]) -> li
     known |= {formula for reading in readings for formula in _INLINE.findall(reading)}
     return [Check("words", formula, Verdict.NOT_READ, "it stands in the words and was not derived")
             for text in texts for formula in _INLINE.findall(text) if formula not in known]
+
+
+def _letters(layer: Said, front: set[str]) -> Iterator[Check]:
+    """Each letter of the answer stands in the question, or the answer says what it is: given, or defined."""
+    sheet, module, shown = layer.sheet, layer.module, layer.answer
+    told = {name for c in sheet.claims if c.macro == "answer_letters" and _sentences([c.words]) <= front
+            for role in ("inputs", "parameters", "constants") for name in layer.named(c.facts[role])}
+    told |= {m.expr.terms[0].tensor for m in shown if m.definition or m.name == "forward"
+             if isinstance(m.expr, Rel) and isinstance(m.expr.terms[0], Entry)}
+    used = {n.tensor.removeprefix("delta_") for m in shown for n in walk(m.expr) if isinstance(n, Entry)}
+    for symbol in filter(None, map(module.table.named, sorted((used - told) & {*module.given, *module.defined}))):
+        if sheet.question is not None and not writes(sheet.question, symbol.latex):
+            yield _refuted("Each letter of the answer is explained", f"nothing says what ${symbol.latex}$ is")
 
 
 def _boundaries(claims: list[Claim], module: Module, derived: set[str], answered: set[Told]) -> list[Check]:

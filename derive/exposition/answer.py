@@ -79,8 +79,7 @@ def definitions(b: Builder, subject: Subject, told: Builder) -> None:
              for role, names in (("inputs", module.inputs), ("parameters", module.parameters),
                                  ("constants", module.constants))}
     b.prose("answer_letters", **given, defined=bool(needed))
-    for place in needed:
-        whole.defined(b, subject, module.equations[place])
+    whole.defined(b, subject, (module.equations[place] for place in needed))
     applied = {n.name for e in (*shown, *(module.equations[p] for p in needed)) for n in walk(e) if isinstance(n, Fn)}
     for function in module.functions:
         if function.name in applied and not subject.on_card(function.name):
@@ -91,13 +90,19 @@ def meanings(b: Builder, subject: Subject) -> None:
     """What windows cover, what a bracket means, and how many outputs there are, where the answer speaks of them."""
     shown = [block for block in b.blocks if isinstance(block, Math)]
     reading.windows(b, subject, reading.sets(b))
-    first = next(((block, text) for block in shown if (text := _bracket(block.latex))), None)
-    if first is not None:
-        block, text = first
-        b.inline.append(Math(text, read(text, b.tables[block.scope]), "inline", block.scope))
-        b.prose("answer_bracket", bracket=f"${text}$")
+    bracket(b, shown, "answer_bracket")
     if any(isinstance(n, Size) for block in shown for n in walk(block.expr)):
         reading.sizes(b, subject)
+
+
+def bracket(b: Builder, shown: list[Math], macro: str = "bracket_meaning") -> Math | None:
+    """What a bracket means, by the first that stands in these formulas: the formula, None where there is none."""
+    for block in shown:
+        if text := _bracket(block.latex):
+            b.inline.append(Math(text, read(text, b.tables[block.scope]), "inline", block.scope))
+            b.prose(macro, bracket=f"${text}$")
+            return block
+    return None
 
 
 def _bracket(latex: str) -> str:

@@ -56,8 +56,9 @@ def reading(b: Builder, subject: Subject) -> None:
 
 def _roles(subject: Subject) -> dict[str, str]:
     module = subject.module
-    kinds = {"input": module.inputs, "assumed": module.assumed, "parameter": module.parameters, "constant": (*subject.held, *module.constants),
-             "intermediate": module.defined[:-1], "output": module.defined[-1:]}
+    kinds = {"input": module.inputs, "assumed": module.assumed, "parameter": module.parameters,
+             "constant": (*subject.held, *module.constants), "intermediate": module.defined[:-1],
+             "output": module.defined[-1:]}
     return {name: kind for kind, names in kinds.items() for name in names}
 
 

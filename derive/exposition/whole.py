@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import cast
 
@@ -37,13 +38,15 @@ def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr, b
         b.blocks.append(form)
 
 
-def defined(b: Builder, subject: Subject, definition: Rel) -> None:
-    """A definition, in vectors and matrices where the card writes these."""
-    form = written(b, subject, definition)
-    if form is None:
-        b.math("definition", definition, definition=True)
-    else:
-        b.blocks.append(form)
+def defined(b: Builder, subject: Subject, definitions: Iterable[Rel]) -> None:
+    """Definitions, all in vectors and matrices where the card writes these and each can be so written."""
+    forms = [(each, written(b, subject, each)) for each in definitions]
+    whole = [form for _, form in forms if form is not None]
+    if len(whole) == len(forms):
+        b.blocks += whole
+        return
+    for each, _ in forms:
+        b.math("definition", each, definition=True)
 
 
 def written(b: Builder, subject: Subject, definition: Rel) -> Math | None:

@@ -19,7 +19,6 @@ from derive.calculus.messages import stages, upstream
 from derive.calculus.one_window import MASK, WHOLE, windowed
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
-from derive.module import UNSAID
 from derive.notation.symbols import is_own
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.evaluator import evaluate
@@ -27,14 +26,12 @@ from derive.numeric.point import Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import WindowAxis
 from derive.sheet import Heading, Math, Prose, Table
-from derive.verify.beside import FORMULA, by
+from derive.verify.beside import by
 from derive.verify.edges import value_of_nothing
 from derive.verify.points.draw import arithmetic_of
+from derive.verify.readings import placed
 
-_ROLE = re.compile(r"((?:taken as )?(?:input|parameter|constant)s?) ((?:`\w+`|\$[^$]+\$)(?:, \$[^$]+\$)*) (\(.*\))")
 _DIGITS = re.compile(r"\d+")
-_LETTERS = re.compile(r"`\w+`|\$[^$]+\$")
-_LINE = re.compile(r"line (\d+)")
 _ROUNDED = 4  # decimals of what is not rational
 Said = Any  # what is known of a layer, see derive.verify.said
 Together = Callable[[Said, Mapping[str, Any]], bool]
@@ -178,30 +175,6 @@ def _picked(layer: Said, said: Mapping[str, Any]) -> bool:
     return said["letters"] == [f"${s.latex}$" for s in heads if s] and said["stars"] == [*stars]
 
 
-def _roles(layer: Said, readings: Iterable[str]) -> set[tuple[str, str, str]]:
-    """Who is said to be what, and why, letter by letter."""
-    found = set[tuple[str, str, str]]()
-    for role in filter(None, map(_ROLE.fullmatch, readings)):
-        kind, names, why = role.groups()
-        letters = {names.strip("`")} if names[0] == "`" else layer.named(names.split(", "))
-        found |= {(kind.removeprefix("taken as ").rstrip("s"), name, why) for name in letters}
-    return found
-
-
-def _placed(layer: Said, readings: list[str]) -> bool:
-    """All that was read stands there, and nothing else: as it is, or by kind and line where letters stand for names.
-
-    Each letter is what it was read as, but for those that are held fixed.
-    """
-    def kind(reading: str) -> tuple[str, ...]:
-        return _LETTERS.sub("", reading).split()[0].rstrip("s:"), *_LINE.findall(reading)
-
-    known, said = ({r for r in rs if not _ROLE.fullmatch(r)} for rs in (layer.module.readings, readings))
-    exact, lettered = {r for r in known if "`" not in r}, {r for r in known if "`" in r}
-    expected = {r for r in _roles(layer, layer.module.readings) if r[1] not in held(layer.module)}
-    return exact <= said and {*map(kind, said - exact)} == {*map(kind, lettered)} and _roles(layer, readings) == expected
-
-
 def _counted(layer: Said, at: str) -> bool:
     """The place of an entry: as many letters as windows have axes."""
     node = layer.nodes.get(at)
@@ -315,6 +288,11 @@ def _parted(layer: Said, wrt: str) -> bool:
         own <= by(layer, shown) for own, shown in found if own == layer.named([wrt])] == [True]
 
 
+def _bracket(layer: Said, bracket: str, shown: Iterable[Math]) -> bool:
+    """It is one, and stands in one of the formulas."""
+    return isinstance(layer.nodes.get(bracket), ex.Bracket) and any(bracket.strip("$") in m.latex for m in shown)
+
+
 def _stars(layer: Said) -> list[str]:
     return [layer.text(ex.tuple_of(e.stars)) for e in extremisers(layer.module)]
 
@@ -345,14 +323,16 @@ ALONE: dict[str, Alone] = {
     "answer_shapes.rows": lambda layer, rows: rows == layer.module.table.rows,
     "answer_shapes.hadamard": _sign(r"\odot"), "answer_shapes.diagonal": _sign(r"\mathrm{diag}"),
     "answer_shapes.ones": _sign(r"\mathbf{1}"),
-    "answer_bracket.bracket": lambda layer, bracket: isinstance(layer.nodes.get(bracket), ex.Bracket) and any(
-        bracket.strip("$") in m.latex for m in layer.answer),
+    "answer_bracket.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.answer),
+    "bracket_meaning.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.sheet.formulas()),
     "digits": lambda layer, digits: digits == max(map(len, layer.decimals), default=_ROUNDED),
-    "readings": _placed, "here.at": _counted, "message_covering.at": _counted, "message_inverse.at": _counted,
+    "readings": placed, "here.at": _counted, "message_covering.at": _counted, "message_inverse.at": _counted,
     "here.formula": lambda layer, formula: not formula or any(
         m.name.startswith("message_here_") for m in layer.sheet.formulas()),
     "decisive_cancel.by": _cancelled, "chain_by.wrt": _parted,
     "answer_letters.defined": lambda layer, defined: defined == any(m.name == "definition" for m in layer.answer),
+    "example_sliced.digits": lambda layer, digits: digits == (
+        _ROUNDED if _ROUNDED in map(len, layer.decimals) else None),
     "example_elsewhere.digits": lambda layer, digits: digits in (None, _ROUNDED) and bool(digits) == any(
         "." in cell for table in [b for b in layer.blocks if isinstance(b, Table)][-1:] for row in table.rows
         for cell in row[1:]),

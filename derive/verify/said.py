@@ -199,6 +199,11 @@ def _role(role: str) -> Callable[[Said, Any], bool]:
     return lambda layer, letters: layer.named(letters) <= layer.roles[role]
 
 
+def _entry_of(layer: Said, text: str, place: int) -> bool:
+    """The entry of a window at that place."""
+    return layer.nodes.get(text) in {w.window.z(Num(place)) for w in windowed(layer.module)}
+
+
 def _entries(layer: Said, text: str) -> bool:
     """Entries of a window."""
     nodes = [layer.nodes.get(f) for f in beside.FORMULA.findall(text)]
@@ -230,6 +235,10 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
         layer.text(w.layer.definition(w.layer.output)[0]) for w in windowed(layer.module)},
     "window_entries.f": lambda layer, f: layer.nodes.get(f) in {w.window.f for w in windowed(layer.module)},
     "axes": lambda layer, axes: axes in {len(field.axes) for _, field in layer.module.fields},
+    "window_derivative.other": lambda layer, other: _entry_of(layer, other, 2),
+    "window_derivative.z": lambda layer, z: _entry_of(layer, z, 1),
+    "why_below.h": lambda layer, h: layer.named([h]) == {"step"},
+    "row": lambda layer, row: layer.named([row]) == {"indicator"},
     "window_derivative.slopes": lambda layer, slopes: slopes in layer.slopes,
     "why_remark.slopes": lambda layer, slopes: slopes in layer.slopes,
     "kernel_size": _window("kernel_size"), "stride": _window("stride"), "dilation": _window("dilation"),

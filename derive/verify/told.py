@@ -125,7 +125,9 @@ def _maximiser(layer: Said, said: Mapping[str, Any]) -> bool:
     found = {layer.text(ex.tuple_of(e.stars)): e.stars[0] for e in extremisers(layer.module)}
     star = found.get(said["stars"])
     others = [layer.nodes.get(other) for other in said["others"]]
-    return star is not None and said["at"] == [*map(layer.text, star.at)] and all(
+    shown = {n for m in layer.answer for n in ex.walk(m.expr) if isinstance(n, ex.Star) and star is not None
+             and n.name == star.name and n.at != star.at and not any(i.name[0] == "§" for i in ex.free_indices(n))}
+    return shown <= {*others} and star is not None and said["at"] == [*map(layer.text, star.at)] and all(
         isinstance(o, ex.Star) and o.name == star.name and o.at != star.at for o in others)
 
 
@@ -331,6 +333,8 @@ ALONE: dict[str, Alone] = {
         m.name.startswith("message_here_") for m in layer.sheet.formulas()),
     "decisive_cancel.by": _cancelled, "chain_by.wrt": _parted,
     "answer_letters.defined": lambda layer, defined: defined == any(m.name == "definition" for m in layer.answer),
+    "example_sliced.rank": lambda layer, rank: rank == max(
+        len(s.axes) for s in map(layer.module.table.named, (*layer.module.given, *layer.module.defined)) if s),
     "example_sliced.digits": lambda layer, digits: digits == (
         _ROUNDED if _ROUNDED in map(len, layer.decimals) else None),
     "example_elsewhere.digits": lambda layer, digits: digits in (None, _ROUNDED) and bool(digits) == any(

@@ -15,7 +15,7 @@ from derive.exposition.kinks import remark
 from derive.exposition.printed import equation, printed
 from derive.exposition.stages import renamed
 from derive.exposition.subject import Item, Subject
-from derive.expr import Entry, Expr, Fn, Partial, Rel, Size, Star, eq, free_indices, tuple_of, walk
+from derive.expr import Entry, Expr, Fn, Node, Partial, Rel, Size, Star, eq, free_indices, tuple_of, walk
 from derive.notation import read
 from derive.sheet import Math, Prose
 
@@ -24,7 +24,6 @@ def build(b: Builder, subject: Subject) -> None:
     """What is asked for, item by item; before it what the card does not write, behind it what its signs mean."""
     module = subject.module
     told = replace(b, blocks=[])
-    stars(told, subject)
     part = ""
     for item in subject.items:
         before = len(told.blocks)
@@ -43,6 +42,9 @@ def build(b: Builder, subject: Subject) -> None:
         part = item.part
     updates.build(told, subject)
     masks.build(told, subject)
+    named = replace(b, blocks=[])
+    stars(named, subject, [m.expr for m in told.blocks if isinstance(m, Math)])
+    told.blocks[:0] = named.blocks
     if module.recounted is not None:
         b.prose("answer_recounted", here=b.m(module.recounted[0]), there=b.m(module.recounted[1]))
     definitions(b, subject, told)
@@ -112,10 +114,10 @@ def _bracket(latex: str) -> str:
     return "" if r"\\" in rest[:end] else begin + rest[:end]
 
 
-def stars(b: Builder, subject: Subject) -> None:
+def stars(b: Builder, subject: Subject, answered: list[Node]) -> None:
     """r^*(k) of each maximum: the answer, its remark on ties or the derivation names it, also where terms cancel."""
     found = [cast(Expr, subject.messages.message(t.wrt).after) for t in subject.targets if t in subject.backward]
-    shown = dict.fromkeys(n for value in (*found, *(t.value for t in subject.targets)) for n in walk(value)
+    shown = dict.fromkeys(n for value in (*found, *(t.value for t in subject.targets), *answered) for n in walk(value)
                           if isinstance(n, Star))
     for extremiser in extremisers(subject.module) if subject.targets else ():
         maximiser(b, subject, extremiser, [s for s in shown if s not in extremiser.stars

@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Any
 
 from derive.axes import axes, extent
-from derive.calculus.called import called
+from derive.calculus.called import names
 from derive.calculus.dependence import reached
 from derive.calculus.kinks import Jump, Kink, kinks
 from derive.calculus.matrix_form import matrix_form
@@ -131,8 +131,8 @@ class Said:
     @property
     def lettered(self) -> Iterator[tuple[str, tuple[str, str]]]:
         """Each letter, its role, and where its indices run."""
-        for role, names in self.roles.items():
-            own = names - ({*held(self.module)} if role in ("input", "assumed") else {*()})
+        for role, tensors in self.roles.items():
+            own = tensors - ({*held(self.module)} if role in ("input", "assumed") else {*()})
             own -= self.roles["assumed"] if role == "input" else {*()}
             for symbol in filter(None, map(self.module.table.named, own)):
                 starts = [axes(self.module).origin(symbol.name, d) for d in range(len(symbol.axes))]
@@ -317,10 +317,10 @@ def _derivatives(layer: Said, said: Mapping[str, Any]) -> bool:
     return given and layer.named(said["letters"]) <= known.get(said["kind"], {*()})
 
 
-def _named_parts(layer: Said, names: tuple[str | Rel, ...]) -> list[str]:
+def _named_parts(layer: Said, parts: tuple[str | Rel, ...]) -> list[str]:
     """The layers by their names; what has none by its formula, in vectors where the card writes these; none if wide."""
     found = list[str]()
-    for name in names:
+    for name in parts:
         if isinstance(name, Rel):
             left, right = name.terms
             form = matrix_form(left, right, layer.module) if layer.module.table.vectors else None
@@ -337,7 +337,7 @@ def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
     module = layer.module
     known = {"jacobian": "input", "vjp": "input", "forward": "forward", "parameters": "parameter"}
     asked = list(dict.fromkeys(known[a] for a in module.asked if not module.wanted or a == "forward"))
-    named = _named_parts(layer, tuple(module.name.split(" → ")) if module.name else module.called or called(module))
+    named = _named_parts(layer, names(module))
     taken = layer.ops if any(w.whole for w in windowed(module)) else {"max", "min"}
     extremes = {part[:3].lower() for part in said["parts"]} & {"max", "min"}
     ends = [({e.tensor for p in module.wanted if isinstance(e := getattr(p, end), Entry)}, layer.named(said[end]))

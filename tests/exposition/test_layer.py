@@ -16,6 +16,7 @@ from derive.exposition.sheet import compose
 from derive.expr import Entry, Idx, Partial, Rel, walk
 from derive.notation import read
 from derive.sheet import Block, Heading, Math, Prose, Sheet, Table
+from tests.bank import composed as composed_card
 from tests.bank import solved, unchecked
 from tests.calculus.zoo import LAYERS, ZOO, Layer, composed, messages_of, module_from
 
@@ -234,3 +235,12 @@ def test_definitions_that_the_card_tells_in_words_are_in_one_notation(tmp_path: 
 @pytest.mark.parametrize(("name", "rounded"), [("maxout_unit", False), ("lstm_by_name", True)])
 def test_rounding_is_told_where_there_is_some(name: str, rounded: bool) -> None:
     assert ("what is not rational is rounded" in str(derive.render(solved(name), "md", "full"))) == rounded
+
+
+@pytest.mark.parametrize(("name", "title"), [
+    ("network_softmax", "Linear layer, ReLU, linear layer, softmax and categorical cross-entropy: derivative with respect to $W^{(2)}$"),
+    ("softmax_ce_facts", "Softmax and categorical cross-entropy: derivative with respect to $s$"),
+    ("maxout_stages", "Maxout layer: derivatives with respect to $x$ and $w$"),
+])
+def test_a_title_names_each_layer_where_the_formulas_tell_more_than_the_words(name: str, title: str) -> None:
+    assert composed_card(name).sheet.title == title

@@ -20,7 +20,7 @@ DETAILS = ("answer", "standard", "full")
 # By the name of its heading, the least detail at which a section is shown; `joined` and the like are parts of sections.
 SECTIONS = {
     "forward": "full", "window": "standard",
-    "derivation": "standard", "joined": "standard", "inserted": "full", "jacobian": "full",
+    "derivation": "standard", "joined": "standard", "inserted": "standard", "jacobian": "full",
     "kinks": "standard", "ties": "standard", "programs": "full",
     "example": "standard", "others": "standard", "elsewhere": "full", "tied": "full",
     "seen": "full", "why": "full", "indicator": "full", "mask": "full",

@@ -178,6 +178,11 @@ class Module:
         return self.fields[0][1] if self.fields else None
 
     @property
+    def assumed(self) -> tuple[str, ...]:
+        """The inputs of which the card does not say that they are inputs."""
+        return tuple(n for n in self.inputs if f"input `{n}` ({UNSAID})" in self.readings)
+
+    @property
     def language(self) -> str:
         """That of the words of its sheet."""
         return self.table.language

@@ -20,7 +20,7 @@ DETAILS = ("answer", "standard", "full")
 # By the name of its heading, the least detail at which a section is shown; `joined` and the like are parts of sections.
 SECTIONS = {
     "forward": "full", "window": "standard",
-    "derivation": "standard", "joined": "standard", "inserted": "full", "jacobian": "full",
+    "derivation": "standard", "joined": "standard", "inserted": "standard", "jacobian": "full",
     "kinks": "standard", "ties": "standard", "programs": "full",
     "example": "standard", "others": "standard", "elsewhere": "full", "tied": "full",
     "seen": "full", "why": "full", "indicator": "full", "mask": "full",
@@ -224,7 +224,8 @@ class Claim:
 class Sheet:
     """The answer first, then the details; ``closing`` tells how the card was read and what was checked.
 
-    ``inline`` holds the formulas inside its sentences, ``claims`` what these say; ``trial`` is for pages alone.
+    ``inline`` holds the formulas inside its sentences, ``claims`` what these say; ``trial`` is for pages alone,
+    ``question`` the card's text, whose letters need no explaining.
     """
 
     title: str
@@ -235,6 +236,7 @@ class Sheet:
     trial: Trial | None = None
     claims: tuple[Claim, ...] = ()
     language: str = "en"
+    question: str | None = None
 
     def blocks(self, detail: str = "full") -> tuple[Block, ...]:
         """The blocks in order, those of the sections that a ``detail`` of :data:`DETAILS` shows."""

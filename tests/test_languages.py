@@ -36,7 +36,7 @@ FILES = sorted(path.name for path in (templates() / "en").glob("*.j2")
 _MACRO = re.compile(r"\{%-? macro (\w+)(\([^)]*\))")
 _INNER = {"count", "plural", "counted", "ends"}  # macros that others of their file make their words of
 # what is not a sheet's: formulas, code, quotations of the card
-_NOT_WORDS = re.compile(r"“[^”]*”|\$\$.*?\$\$|\$[^$]*\$|```.*?```|`[^`]*`", re.DOTALL)
+_NOT_WORDS = re.compile(r"“[^”]*”|„[^“]*“|\$\$.*?\$\$|\$[^$]*\$|```.*?```|`[^`]*`", re.DOTALL)
 _ENGLISH = re.compile(r"\b(the|of|is|are|and|with|for|where|from|not|each|which|that|its|at|an|by the|to the|"
                       r"input|output|window|line|layer|otherwise|if|points?|equations?)\b")
 NUMBER, LETTER = re.compile(r"(?<![\d_{,.])\d+(?![\d}])"), re.compile(r"(?<=\$)[a-z](?=[_^$])")  # of no index

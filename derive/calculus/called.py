@@ -45,6 +45,15 @@ _ERRORS = frozenset(("squared_error", "absolute_error"))
 _MOST = 6  # equations of a layer
 
 
+def names(module: Module) -> tuple[str | Rel, ...]:
+    """Of a layer by its name its parts; else the question's words, unless the formulas name each of more parts."""
+    if module.name:
+        return tuple(module.name.split(" → "))
+    found = called(module)
+    more = len(found) > len(module.called) and all(isinstance(part, str) for part in found)
+    return found if more else module.called or found
+
+
 def called(module: Module) -> tuple[str | Rel, ...]:
     """linear, sigmoid, … where definitions are the catalogue's, alone or one in another, and each feeds the next.
 

@@ -15,7 +15,7 @@ from derive.exposition.kinks import remark
 from derive.exposition.printed import equation, printed
 from derive.exposition.stages import renamed
 from derive.exposition.subject import Item, Subject
-from derive.expr import Entry, Expr, Fn, Partial, Rel, Size, Star, eq, free_indices, tuple_of, walk
+from derive.expr import Entry, Expr, Fn, Node, Partial, Rel, Size, Star, eq, free_indices, tuple_of, walk
 from derive.notation import read
 from derive.sheet import Math, Prose
 
@@ -24,7 +24,6 @@ def build(b: Builder, subject: Subject) -> None:
     """What is asked for, item by item; before it what the card does not write, behind it what its signs mean."""
     module = subject.module
     told = replace(b, blocks=[])
-    stars(told, subject)
     part = ""
     for item in subject.items:
         before = len(told.blocks)
@@ -43,6 +42,9 @@ def build(b: Builder, subject: Subject) -> None:
         part = item.part
     updates.build(told, subject)
     masks.build(told, subject)
+    named = replace(b, blocks=[])
+    stars(named, subject, [m.expr for m in told.blocks if isinstance(m, Math)])
+    told.blocks[:0] = named.blocks
     if module.recounted is not None:
         b.prose("answer_recounted", here=b.m(module.recounted[0]), there=b.m(module.recounted[1]))
     definitions(b, subject, told)
@@ -79,8 +81,7 @@ def definitions(b: Builder, subject: Subject, told: Builder) -> None:
              for role, names in (("inputs", module.inputs), ("parameters", module.parameters),
                                  ("constants", module.constants))}
     b.prose("answer_letters", **given, defined=bool(needed))
-    for place in needed:
-        whole.defined(b, subject, module.equations[place])
+    whole.defined(b, subject, (module.equations[place] for place in needed))
     applied = {n.name for e in (*shown, *(module.equations[p] for p in needed)) for n in walk(e) if isinstance(n, Fn)}
     for function in module.functions:
         if function.name in applied and not subject.on_card(function.name):
@@ -91,13 +92,19 @@ def meanings(b: Builder, subject: Subject) -> None:
     """What windows cover, what a bracket means, and how many outputs there are, where the answer speaks of them."""
     shown = [block for block in b.blocks if isinstance(block, Math)]
     reading.windows(b, subject, reading.sets(b))
-    first = next(((block, text) for block in shown if (text := _bracket(block.latex))), None)
-    if first is not None:
-        block, text = first
-        b.inline.append(Math(text, read(text, b.tables[block.scope]), "inline", block.scope))
-        b.prose("answer_bracket", bracket=f"${text}$")
+    bracket(b, shown, "answer_bracket")
     if any(isinstance(n, Size) for block in shown for n in walk(block.expr)):
         reading.sizes(b, subject)
+
+
+def bracket(b: Builder, shown: list[Math], macro: str = "bracket_meaning") -> Math | None:
+    """What a bracket means, by the first that stands in these formulas: the formula, None where there is none."""
+    for block in shown:
+        if text := _bracket(block.latex):
+            b.inline.append(Math(text, read(text, b.tables[block.scope]), "inline", block.scope))
+            b.prose(macro, bracket=f"${text}$")
+            return block
+    return None
 
 
 def _bracket(latex: str) -> str:
@@ -107,10 +114,10 @@ def _bracket(latex: str) -> str:
     return "" if r"\\" in rest[:end] else begin + rest[:end]
 
 
-def stars(b: Builder, subject: Subject) -> None:
+def stars(b: Builder, subject: Subject, answered: list[Node]) -> None:
     """r^*(k) of each maximum: the answer, its remark on ties or the derivation names it, also where terms cancel."""
     found = [cast(Expr, subject.messages.message(t.wrt).after) for t in subject.targets if t in subject.backward]
-    shown = dict.fromkeys(n for value in (*found, *(t.value for t in subject.targets)) for n in walk(value)
+    shown = dict.fromkeys(n for value in (*found, *(t.value for t in subject.targets), *answered) for n in walk(value)
                           if isinstance(n, Star))
     for extremiser in extremisers(subject.module) if subject.targets else ():
         maximiser(b, subject, extremiser, [s for s in shown if s not in extremiser.stars

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -67,8 +68,9 @@ def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -
     return (", ", "; ", " / ")[rank - 2].join(parts)
 
 
-_PARTS = ("forward", "between", "backward", "derivatives")
 DIGITS = 4
+_ROUNDED = re.compile(rf"\.\d{{{DIGITS}}}")
+_PARTS = ("forward", "between", "backward", "derivatives")
 _MANY = 9  # letters that are given, of which a table says the numbers
 _FEW = 16  # rows of a table that stands in every sheet
 
@@ -149,12 +151,15 @@ def sliced(b: Builder, given: list[Result], results: list[Result], module: Modul
     """A row for each tensor: its rows, of three axes one matrix after another."""
     if module.steps:
         b.joined("example_given", tuple(steps(module)), "example", definition=True)
-    b.prose("example_sliced", rank=max(len(at) for r in given + results for at in r.values), digits=DIGITS)
+    first, then = ([(b.m(node), in_rows(values, number)) for node, values, part in found if part != "derivatives"]
+                   for found in (given, results))
+    rounds = any(_ROUNDED.search(cell) for _, cell in (*first, *then))
+    b.prose("example_sliced", rank=max(len(at) for r in given + results for at in r.values),
+            digits=DIGITS if rounds else None)
     header = tuple(b.say("example_header").split(" ~ "))
-    b.table(header, tuple((b.m(node), in_rows(values, number)) for node, values, _ in given), "ll")
+    b.table(header, tuple(first), "ll")
     b.prose("example_follows")
-    rows = ((b.m(node), in_rows(values, number)) for node, values, part in results if part != "derivatives")
-    b.table(header, tuple(rows), "ll")
+    b.table(header, tuple(then), "ll")
 
 
 def in_decimals(value: Any) -> str:

@@ -31,8 +31,11 @@ def together(readings: tuple[str, ...]) -> list[str]:
     for reading in readings:
         role = _ROLE.fullmatch(reading)
         found.setdefault((role[1], role[3]) if role else (reading, ""), []).extend([role[2]] if role else [])
-    return [f"{kind}{'s' if len(names) > 1 else ''} {', '.join(names)} {why}" if names else kind
-            for (kind, why), names in found.items()]
+    def said(kind: str, why: str, names: list[str]) -> str:
+        taken = "taken as " if why == f"({UNSAID})" else ""
+        return f"{taken}{kind}{'s' if len(names) > 1 else ''} {', '.join(names)} {why}" if names else kind
+
+    return [said(kind, why, names) for (kind, why), names in found.items()]
 
 
 def reading(b: Builder, subject: Subject) -> None:
@@ -53,8 +56,9 @@ def reading(b: Builder, subject: Subject) -> None:
 
 def _roles(subject: Subject) -> dict[str, str]:
     module = subject.module
-    kinds = {"input": module.inputs, "parameter": module.parameters, "constant": (*subject.held, *module.constants),
-             "intermediate": module.defined[:-1], "output": module.defined[-1:]}
+    kinds = {"input": module.inputs, "assumed": module.assumed, "parameter": module.parameters,
+             "constant": (*subject.held, *module.constants), "intermediate": module.defined[:-1],
+             "output": module.defined[-1:]}
     return {name: kind for kind, names in kinds.items() for name in names}
 
 

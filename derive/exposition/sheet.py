@@ -29,6 +29,8 @@ def compose(messages: Messages, question: str | None = None) -> Sheet:
     for story in found:
         window.window(told, story)
     derivation(body, subject)
+    if not any(c.macro == "answer_bracket" for c in front.claims):
+        told_bracket(body)
     for story in found if subject.backward and subject.is_window else ():
         window.covering(told, story)
     kinks.kinks(body, subject)
@@ -44,7 +46,15 @@ def compose(messages: Messages, question: str | None = None) -> Sheet:
     name, parts = title(front, subject), (front, body, end)
     inline, claims = tuple(m for b in parts for m in b.inline), tuple(c for b in parts for c in b.claims)
     return Sheet(name, tuple(front.blocks), tuple(body.blocks), tuple(end.blocks), inline, trial, claims,
-                 messages.module.language)
+                 messages.module.language, question)
+
+
+def told_bracket(b: Builder) -> None:
+    """What a bracket means, behind the first formula with one, unless the answer has said it."""
+    own = replace(b, blocks=[])
+    first = answer.bracket(own, [m for m in b.blocks if isinstance(m, Math) and not m.name.startswith("rule_")])
+    if first is not None:
+        b.blocks[(place := b.blocks.index(first) + 1):place] = own.blocks
 
 
 def derivation(b: Builder, subject: Subject) -> None:

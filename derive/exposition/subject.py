@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property, lru_cache
 from typing import cast
 
@@ -16,12 +15,10 @@ from derive.calculus.ranges import entry_ranges
 from derive.expr import Entry, Expr, Idx, Node, Partial, subst
 from derive.magnitudes import held
 from derive.module import Module
+from derive.notation.in_text import letters_in, letters_of, writes
 from derive.records import dataclass
 
 LOSS = "loss"
-_FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$")
-_LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
-_FONTS = {rf"\{font}" for font in ("mathbf", "boldsymbol", "bm", "mathrm", "mathcal", "text", "vec", "hat")}
 
 
 @dataclass(frozen=True)
@@ -105,10 +102,10 @@ class Subject:
 
     def _as_written(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """In the order in which the question's formulas first write them, where these write them all."""
-        written = [letter for formula in _FORMULA.findall(self.question or "") for letter in _LETTER.findall(formula)]
+        written = [*letters_in(self.question or "")]
         places: dict[int, str] = {}
         for symbol in filter(None, map(self.module.table.named, names)):
-            own = _LETTER.findall(symbol.latex)
+            own = letters_of(symbol.latex)
             first = next((n for n in range(len(written)) if written[n : n + len(own)] == own), None)
             if first is not None:
                 places[first] = symbol.name
@@ -155,15 +152,10 @@ class Subject:
         """∂L/∂x alone is asked for, of one maximum over windows."""
         return self.is_window and item.kind == "input" and "jacobian" not in self.module.asked
 
-    @cached_property
-    def _written(self) -> set[str]:
-        """The letters in the question's formulas."""
-        return {letter for formula in _FORMULA.findall(self.question or "") for letter in _LETTER.findall(formula)}
-
     def on_card(self, name: str) -> bool:
         """The question writes the letter."""
         symbol = self.module.table.named(name)
-        return self.question is None or symbol is None or {*_LETTER.findall(symbol.latex)} - _FONTS <= self._written
+        return self.question is None or symbol is None or writes(self.question, symbol.latex)
 
     def entry(self, name: str) -> Entry | None:
         """A tensor with the letters of its axes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from derive.calculus.called import called
+from derive.calculus.called import names
 from derive.exposition import whole
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
@@ -18,8 +18,7 @@ _MOST = 5  # letters that a title names
 def title(b: Builder, subject: Subject) -> str:
     """«Linear layer and PReLU: forward, backward, parameter messages»; without names by the formula, or the letters."""
     module = subject.module
-    names: tuple[str | Rel, ...] = tuple(module.name.split(" → ")) if module.name else module.called or called(module)
-    parts = [formula(b, subject, n) if isinstance(n, Rel) else str(spoken(n)) for n in names]
+    parts = [formula(b, subject, n) if isinstance(n, Rel) else str(spoken(n)) for n in names(module)]
     parts = parts if all(parts) else []
     output, *letters = (b.letter(s) for name in (module.output, *module.inputs, *module.parameters)
                         if name not in subject.held and (s := module.table.named(name)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import cast
 
@@ -13,7 +14,7 @@ from derive.errors import DeriveError
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, printed
 from derive.exposition.subject import Subject
-from derive.expr import Entry, Expr, Fn, Node, Partial, Rel, Star, eq, joined, mul, tuple_of, walk
+from derive.expr import Add, Entry, Expr, Fn, Mul, Node, Partial, Rel, Star, eq, joined, mul, tuple_of, walk
 from derive.lines import WIDTH, width, write_lines
 from derive.notation import read, write
 from derive.notation.shapes import COLUMN
@@ -37,13 +38,15 @@ def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr, b
         b.blocks.append(form)
 
 
-def defined(b: Builder, subject: Subject, definition: Rel) -> None:
-    """A definition, in vectors and matrices where the card writes these."""
-    form = written(b, subject, definition)
-    if form is None:
-        b.math("definition", definition, definition=True)
-    else:
-        b.blocks.append(form)
+def defined(b: Builder, subject: Subject, definitions: Iterable[Rel]) -> None:
+    """Definitions, all in vectors and matrices where the card writes these and each can be so written."""
+    forms = [(each, written(b, subject, each)) for each in definitions]
+    whole = [form for _, form in forms if form is not None]
+    if len(whole) == len(forms):
+        b.blocks += whole
+        return
+    for each, _ in forms:
+        b.math("definition", each, definition=True)
 
 
 def written(b: Builder, subject: Subject, definition: Rel) -> Math | None:
@@ -57,10 +60,27 @@ def _form(b: Builder, subject: Subject, before: Expr, value: Expr) -> Math | Non
     found = matrix_form(before, value, subject.module, subject.in_matrices)
     if found is None or width(write(found, b.tables[WHOLE])) > 2 * WIDTH:
         return None
+    spread = _spread(found)
+    if _torn(write_lines(found, b.tables[WHOLE])) and not _torn(write_lines(spread, b.tables[WHOLE])):
+        found = spread
     try:
         return _read_back(b, found)
     except DeriveError:
         return None
+
+
+def _torn(latex: str) -> bool:
+    """A line ends within brackets."""
+    return any(row.count("(") != row.count(")") for row in latex.split(r"\\"))
+
+
+def _spread(statement: Rel) -> Rel:
+    """A (B + C) multiplied out: A B + A C."""
+    left, right = statement.terms
+    terms = right.terms if isinstance(right, Add) else (right,)
+    parts = [term.factors if isinstance(term, Mul) and isinstance(term.factors[-1], Add) else (term,) for term in terms]
+    return eq(left, Add(tuple(product(*before, each) for *before, last in parts
+                              for each in (last.terms if before and isinstance(last, Add) else (last,)))))
 
 
 def _read_back(b: Builder, found: Node) -> Math:

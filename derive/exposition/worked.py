@@ -210,11 +210,17 @@ def _repeated(point: Point) -> int:
 
 
 def _dull(point: Point, found: list[Result]) -> int:
-    """How many results are 0 for the most part, rounded ones small or large, given numbers repeated."""
+    """How many results are 0 for the most part, rounded ones small or large, given numbers repeated.
+
+    And how many single numbers are ±1, and tensors on the way 0, which hides what is multiplied by them.
+    """
     rounded = (v for r in found for v in r.values.values() if v and not isinstance(v, (int, Fraction)))
     extreme = sum(not 0.005 < abs(float(v)) < 100 for v in rounded)
     zeros = sum(2 * sum(not v for v in r.values.values()) > len(r.values) for r in found)
-    return 12 * sum(not any(r.values.values()) for r in found) + 2 * extreme + zeros + _repeated(point)
+    zeros += sum(not v for r in found if r.part == "forward" for v in r.values.values())
+    labels = {*targets(point.module), *Facts.of(point.module, point.kind).listed}
+    ones = sum(name not in labels and [*map(abs, values.values())] == [1] for name, values in point.given.items())
+    return 12 * sum(not any(r.values.values()) for r in found) + 2 * (extreme + ones) + zeros + _repeated(point)
 
 
 class _Draws(Draws):

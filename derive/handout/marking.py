@@ -10,10 +10,27 @@ from itertools import pairwise
 from typing import Any, cast
 
 from derive.calculus.dependence import reached
-from derive.calculus.derivation import Step, is_silent
+from derive.calculus.derivation import Step, is_silent, unlettered
 from derive.exposition.story import Story, whole
 from derive.exposition.window_example import example_point
-from derive.expr import Add, Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Partial, Pow, Reduce, Rel, walk
+from derive.expr import (
+    Add,
+    Bracket,
+    Cases,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Mul,
+    Node,
+    Num,
+    Partial,
+    Pow,
+    Reduce,
+    Rel,
+    eq,
+    walk,
+)
 from derive.handout.computed import computed, numbers
 from derive.module import Module
 from derive.question.words.lexicon import named
@@ -44,7 +61,7 @@ class Item:
     steps: tuple[Step, ...] = ()
     written: int = 1
     numbers: tuple[Block, ...] = ()
-    tensor: str = ""  # whose value it is
+    tensor: str = ""  # whose value it is, or by which the derivative
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -183,10 +200,21 @@ def items(solution: Solution) -> tuple[Item, ...]:
         if key is not None:
             found.setdefault(key, []).append(cast(Math, block))
     made = [_item(key, tuple(forms), solution, apart) for key, forms in found.items()]
+    made = [replace(item, steps=tuple(beyond(item, made, module))) for item in made]
     if module.values:
         made = list(in_numbers(made, solution))
     first = next((n for n, item in enumerate(made) if item.kind != "forward"), 0)
     return tuple(replace(m, formulas=(*between, *m.formulas)) if n == first else m for n, m in enumerate(made))
+
+
+def beyond(item: Item, asked: Sequence[Item], module: Module) -> Iterator[Step]:
+    """The steps of an item but for those that earn their points where they are asked for: by a tensor on its way."""
+    def plain(step: Step) -> Node:
+        return unlettered(eq(cast(Expr, step.before), cast(Expr, step.after)))
+
+    told = {plain(step) for other in asked if other.tensor in module.defined and other.tensor != item.tensor
+            and item.tensor in reached(Entry(other.tensor, ()), module) for step in other.steps}
+    return (step for step in item.steps if plain(step) not in told)
 
 
 def in_numbers(made: Sequence[Item], solution: Solution) -> Iterator[Item]:
@@ -254,7 +282,7 @@ def _item(key: tuple[str, ...], forms: tuple[Math, ...], solution: Solution, apa
     total = derivation.message(wrt) if kind == "message" and apart else known
     # beside the Jacobian that is asked for, too, the message takes but the steps from there
     before = tuple(steps(known)) if total is not known and wrt in derivation.module.inputs else ()
-    return Item(kind, forms, tuple(s for s in steps(total) if s not in before))
+    return Item(kind, forms, tuple(s for s in steps(total) if s not in before), tensor=wrt)
 
 
 def steps(derived: Step, seen: set[Step] | None = None) -> Iterator[Step]:

@@ -399,7 +399,8 @@ def module_made(state: State) -> State:
     shortened = short(with_trees(question_formulas(card)))
     besides = not_answered(state.prose) if state.posed or state.worded is not None else ()
     chain = Chain(state.prose).parts if state.of_parts else []
-    readings = (*said_of(layer), *shortened, *state.said, *_of_biases(chain, state), *state.wanted.readings, *besides)
+    readings = (*said_of(layer, card.text), *shortened, *state.said, *_of_biases(chain, state), *state.wanted.readings,
+                *besides)
     parts = [p.name for p in chain]
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
     return replace(state, module=replace(module, name=name, tie_rule=state.tie_rule, key=card.id,

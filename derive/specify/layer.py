@@ -107,10 +107,13 @@ def specified(
     return with_known_ranges(with_extents(with_output_ranges(module, nodes, latexes), layer.found))
 
 
-def said_of(layer: Computed) -> Iterator[str]:
-    """How the formulas were read."""
+def said_of(layer: Computed, text: str = "") -> Iterator[str]:
+    """How the formulas were read; what is not in the ``text`` of the card is what its words say."""
+    written = "".join(text.split())
     for definition in layer.used:
-        yield f"layer ({spot(definition.formula)})"
+        formula = definition.formula
+        worded = text and "".join(formula.latex.split()) not in written
+        yield f"layer (line {formula.line}, in words): ${formula.latex}$" if worded else f"layer ({spot(formula)})"
     names = {d.entry.tensor for d in layer.used}
     for name, definition in layer.found.tensors.items():
         if name not in names:

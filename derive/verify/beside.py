@@ -106,6 +106,12 @@ def _users(layer: Said, users: list[str], shown: Shown) -> bool:
         for _, wrt in lefts(shown[:1]) if isinstance(wrt, ex.Entry))
 
 
+def _in_order(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
+    """The ways are named as the tensors are evaluated, the order of their terms; joined where there are some."""
+    named = [t for text in said["users"] for t in layer.named([text])]
+    return said["joined"] == (len(_terms(shown)) > 2) and named == [t for t in layer.module.defined if t in named]
+
+
 def _local(tensor: str, wrt: ex.Entry, layer: Said) -> ex.Node:
     of, _ = layer.module.definition(tensor)
     return derivative(of, wrt, holding(of, layer.module)).after
@@ -243,7 +249,7 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "rule_direct": lambda layer, said, shown: _first(layer, shown) == (said["of"], said["wrt"]),
     "rule_folded": lambda layer, said, shown: said["of"] in {layer.text(of) for of, _ in lefts(shown) if of},
     "rule_sum": _term, "rule_elementwise": _elementwise, "rule_power": _power, "rule_product": _quotient,
-    "inserted": lambda layer, said, shown: _users(layer, said["users"], shown)
+    "inserted": lambda layer, said, shown: _users(layer, said["users"], shown) and _in_order(layer, said, shown)
     and (not said["joined"] or len(_terms(shown)) > 2 and said["shared"] == isinstance(
         _terms(shown)[-1], (ex.Mul, ex.Cases))),
     "answer_derivatives": lambda layer, said, shown: by(layer, _asked(shown))

@@ -22,6 +22,7 @@ from derive.numeric.shapes import rank
 from derive.receptive_field import ReceptiveField, WindowAxis
 from derive.sheet import Cell, Figure, Label, Line, Outline, Point, Scene, Sheet, Trial
 from derive.verify.curves import GIVEN, curves
+from derive.verify.grids import misdrawn
 from derive.verify.report import Check, Verdict
 from derive.words import pattern, templates, wording
 
@@ -46,7 +47,7 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
         if name in ("routing", "curve"):
             said = next((c.facts for c in sheet.claims if c.words == figure.caption), None)
             found += curves(figure, module, said) if name == "curve" else [
-                *routing(scene, said, module.language), *numbers(scene, module)]
+                *routing(scene, said, module.language), *numbers(scene, module, sheet)]
         else:
             found += [check for check in (edges(scene, module) if name == "graph" else fields(figure, module),)
                       if check.verdict is Verdict.REFUTED]
@@ -163,6 +164,8 @@ def fields(figure: Figure, module: Module) -> Check:
     at = {tuple(axis.get(round(v, 3)) for axis, v in zip(axes, (c.y, c.x)[-len(axes):], strict=True)): c
           for c in source}
     outputs = [c for c in cells if c not in source]
+    if wrong := misdrawn(figure.scene, source, outputs):
+        return _verdict("The cells that the picture marks are those of the windows", wrong, len(at))
     start = min(c.y for c in outputs), min(c.x for c in outputs)
     marked = {c.role: tuple(round(v - o) for v, o in zip((c.y, c.x), start, strict=True))[-len(axes):]
               for c in outputs if c.role != "cell"}
@@ -212,11 +215,7 @@ def tried(sheet: Sheet, trial: Trial, module: Module) -> Check:
     """What a page lets its reader change: the windows are the evaluator's, the numbers those of the example."""
     wrt, output = module.inputs[0], module.output
     names = (wrt, output, f"delta_{output}", f"delta_{wrt}")
-    shown = {n.terms[0]: n.terms[1] for m in sheet.formulas() if m.name == "example_given"
-             for n in conditions(m.expr) if isinstance(n, Rel)}
-    rows = [shown.get(Entry(name, ())) for name in (wrt, names[2])]
-    numbers = [tuple(tuple(e.value for e in row if isinstance(e, Num)) for row in m.rows)
-               for m in rows if isinstance(m, Matrix)]
+    numbers = _stated(sheet, wrt, names[2])
     shape = (len(trial.source), len(trial.source[0]))[-rank(module, wrt):]
     known = windows(module, dict.fromkeys((*module.given, *module.defined), shape), module.fields[0][0])[0]
     ops = {n.op for n in walk(module.equations[0]) if isinstance(n, Reduce)}
@@ -226,6 +225,14 @@ def tried(sheet: Sheet, trial: Trial, module: Module) -> Check:
         ("the letters", [write(Entry(n, ()), module.table, display=False) for n in names], [*trial.letters]),
         ("the extreme", ops, {trial.op})) if ours != theirs]
     return _verdict("The numbers that a page lets its reader change", wrong[0] if wrong else None, len(wrong))
+
+
+def _stated(sheet: Sheet, *names: str) -> list[tuple[tuple[Fraction | int, ...], ...]]:
+    """The rows of these tensors in the worked example."""
+    shown = {n.terms[0]: n.terms[1] for m in sheet.formulas() if m.name == "example_given"
+             for n in conditions(m.expr) if isinstance(n, Rel)}
+    return [tuple(tuple(e.value for e in row if isinstance(e, Num)) for row in m.rows)
+            for m in (shown.get(Entry(name, ())) for name in names) if isinstance(m, Matrix)]
 
 
 def routing(scene: Scene, said: Mapping[str, Any] | None = None, language: str = "en") -> list[Check]:
@@ -264,15 +271,15 @@ def routing(scene: Scene, said: Mapping[str, Any] | None = None, language: str =
     return [_verdict(evidence, wrong, len(ways))]
 
 
-def numbers(scene: Scene, module: Module) -> list[Check]:
+def numbers(scene: Scene, module: Module, sheet: Sheet | None = None) -> list[Check]:
     """What is drawn as an output, by the evaluator, or as a gradient, by the entries selected, and is another."""
     drawn = [c for c in scene.items if isinstance(c, Cell) and _NUMBER.search(_tail(c))]
     titles = [i for i in scene.items if isinstance(i, Label) and i.role == "title"]
     wrt, output = module.inputs[0], module.output
     named = (f"${write(Entry(n, ()), module.table, display=False)}$" for n in (
         wrt, f"delta_{wrt}", output, f"delta_{output}"))
-    source, gradient, *others = (_grid([i for i in titles if i.text == name], drawn, rank(module, wrt))
-                                 for name in named)
+    grids = [_grid([i for i in titles if i.text == name], drawn, rank(module, wrt)) for name in named]
+    source, gradient, *others = ({at: _number(cell) for at, cell in grid.items()} for grid in grids)
     try:
         active = active_sets(module, {wrt: source}, {wrt: tuple(1 + max(axis) for axis in zip(*source, strict=True))})
     except DeriveError:
@@ -292,11 +299,21 @@ def numbers(scene: Scene, module: Module) -> list[Check]:
     wrong = [f"{a} stands where {b} is selected" for a, b in zip(outputs, selected, strict=True) if a != b]
     wrong += [f"{gradient.get(at)} stands at {at}, and {come} comes" for at, come in sent.items()
               if come != gradient.get(at)]
+    taken = [window.active[0] for window in active]
+    wrong += [f"an entry that {taken.count(at)} outputs take is marked as {cell.role}" for grid in grids[:2]
+              for at, cell in grid.items() if cell.role != ("cell", "chosen", "shared")[min(2, taken.count(at))]]
+    labels = [f"${write(Entry(name, tuple(map(Num, w.output))), module.table, display=False)}$"[:-1]
+              for name in (output, f"delta_{output}") for w in active]
+    wrong += [f"{c.text} stands beside the way of {label}$" for c, label in zip(
+        (c for c in drawn if c.width > 1), labels, strict=False) if c.text.partition(" = ")[0] != label]
+    known = _stated(sheet, wrt, f"delta_{output}") if sheet is not None else []
+    if known and [[*source.values()], upstream] != [[n for row in rows for n in row] for rows in known]:
+        wrong.append("the numbers of the example are others")
     return [_verdict("The picture's numbers", wrong[0], len(drawn))] if wrong else []
 
 
-def _grid(titles: list[Label], cells: list[Cell], axes: int) -> dict[Index, Fraction]:
-    """The numbers, by place, of the grid whose title stands above its middle, or of one axis at its left."""
+def _grid(titles: list[Label], cells: list[Cell], axes: int) -> dict[Index, Cell]:
+    """The cells, by place, of the grid whose title stands above its middle, or of one axis at its left."""
     rest = sorted((c for c in cells if c.width == 1), key=lambda c: (c.y, c.x))
     while titles and rest:
         found, rest = rest[:1], rest[1:]
@@ -307,7 +324,7 @@ def _grid(titles: list[Label], cells: list[Cell], axes: int) -> dict[Index, Frac
         left, right, top = min(c.x for c in found), max(c.x for c in found) + 1, min(c.y for c in found)
         at = ((left + right) / 2, top - 0.4) if axes == 2 else (left - 0.55, top + 0.5)
         if any(abs(title.x - at[0]) + abs(title.y - at[1]) < 0.1 for title in titles):
-            return {(round(c.y - top), round(c.x - left))[-axes:]: _number(c)
+            return {(round(c.y - top), round(c.x - left))[-axes:]: c
                     for c in sorted(found, key=lambda c: (c.y, c.x))}
     return {}
 

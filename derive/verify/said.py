@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Any
 
 from derive.axes import axes, extent
-from derive.calculus.called import called
+from derive.calculus.called import names
 from derive.calculus.dependence import reached
 from derive.calculus.kinks import Jump, Kink, kinks
 from derive.calculus.matrix_form import matrix_form
@@ -119,7 +119,7 @@ class Said:
     @cached_property
     def roles(self) -> dict[str, set[str]]:
         module = self.module
-        return {"input": {*module.inputs}, "parameter": {*module.parameters},
+        return {"input": {*module.inputs}, "assumed": {*module.assumed}, "parameter": {*module.parameters},
                 "constant": {*module.constants, *held(module)},
                 "intermediate": {*module.defined} - {module.output}, "output": {module.output}}
 
@@ -131,8 +131,9 @@ class Said:
     @property
     def lettered(self) -> Iterator[tuple[str, tuple[str, str]]]:
         """Each letter, its role, and where its indices run."""
-        for role, names in self.roles.items():
-            own = names - {*held(self.module)} if role == "input" else names
+        for role, tensors in self.roles.items():
+            own = tensors - ({*held(self.module)} if role in ("input", "assumed") else {*()})
+            own -= self.roles["assumed"] if role == "input" else {*()}
             for symbol in filter(None, map(self.module.table.named, own)):
                 starts = [axes(self.module).origin(symbol.name, d) for d in range(len(symbol.axes))]
                 runs = [Rel((Num(1), Idx(a), extent(n)), ("≤", "≤")) if start else Rel(
@@ -198,6 +199,11 @@ def _role(role: str) -> Callable[[Said, Any], bool]:
     return lambda layer, letters: layer.named(letters) <= layer.roles[role]
 
 
+def _entry_of(layer: Said, text: str, place: int) -> bool:
+    """The entry of a window at that place."""
+    return layer.nodes.get(text) in {w.window.z(Num(place)) for w in windowed(layer.module)}
+
+
 def _entries(layer: Said, text: str) -> bool:
     """Entries of a window."""
     nodes = [layer.nodes.get(f) for f in beside.FORMULA.findall(text)]
@@ -229,6 +235,10 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
         layer.text(w.layer.definition(w.layer.output)[0]) for w in windowed(layer.module)},
     "window_entries.f": lambda layer, f: layer.nodes.get(f) in {w.window.f for w in windowed(layer.module)},
     "axes": lambda layer, axes: axes in {len(field.axes) for _, field in layer.module.fields},
+    "window_derivative.other": lambda layer, other: _entry_of(layer, other, 2),
+    "window_derivative.z": lambda layer, z: _entry_of(layer, z, 1),
+    "why_below.h": lambda layer, h: layer.named([h]) == {"step"},
+    "row": lambda layer, row: layer.named([row]) == {"indicator"},
     "window_derivative.slopes": lambda layer, slopes: slopes in layer.slopes,
     "why_remark.slopes": lambda layer, slopes: slopes in layer.slopes,
     "kernel_size": _window("kernel_size"), "stride": _window("stride"), "dilation": _window("dilation"),
@@ -307,10 +317,10 @@ def _derivatives(layer: Said, said: Mapping[str, Any]) -> bool:
     return given and layer.named(said["letters"]) <= known.get(said["kind"], {*()})
 
 
-def _named_parts(layer: Said, names: tuple[str | Rel, ...]) -> list[str]:
+def _named_parts(layer: Said, parts: tuple[str | Rel, ...]) -> list[str]:
     """The layers by their names; what has none by its formula, in vectors where the card writes these; none if wide."""
     found = list[str]()
-    for name in names:
+    for name in parts:
         if isinstance(name, Rel):
             left, right = name.terms
             form = matrix_form(left, right, layer.module) if layer.module.table.vectors else None
@@ -327,7 +337,7 @@ def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
     module = layer.module
     known = {"jacobian": "input", "vjp": "input", "forward": "forward", "parameters": "parameter"}
     asked = list(dict.fromkeys(known[a] for a in module.asked if not module.wanted or a == "forward"))
-    named = _named_parts(layer, tuple(module.name.split(" → ")) if module.name else module.called or called(module))
+    named = _named_parts(layer, names(module))
     taken = layer.ops if any(w.whole for w in windowed(module)) else {"max", "min"}
     extremes = {part[:3].lower() for part in said["parts"]} & {"max", "min"}
     ends = [({e.tensor for p in module.wanted if isinstance(e := getattr(p, end), Entry)}, layer.named(said[end]))

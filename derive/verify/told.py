@@ -19,7 +19,6 @@ from derive.calculus.messages import stages, upstream
 from derive.calculus.one_window import MASK, WHOLE, windowed
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
-from derive.module import UNSAID
 from derive.notation.symbols import is_own
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.evaluator import evaluate
@@ -27,14 +26,12 @@ from derive.numeric.point import Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import WindowAxis
 from derive.sheet import Heading, Math, Prose, Table
-from derive.verify.beside import FORMULA, by
+from derive.verify.beside import by
 from derive.verify.edges import value_of_nothing
 from derive.verify.points.draw import arithmetic_of
+from derive.verify.readings import placed
 
-_READING = re.compile(r"(input|parameter|constant)s? ([^(]*)\(")
 _DIGITS = re.compile(r"\d+")
-_LETTERS = re.compile(r"`\w+`|\$[^$]+\$")
-_LINE = re.compile(r"line (\d+)")
 _ROUNDED = 4  # decimals of what is not rational
 Said = Any  # what is known of a layer, see derive.verify.said
 Together = Callable[[Said, Mapping[str, Any]], bool]
@@ -128,7 +125,9 @@ def _maximiser(layer: Said, said: Mapping[str, Any]) -> bool:
     found = {layer.text(ex.tuple_of(e.stars)): e.stars[0] for e in extremisers(layer.module)}
     star = found.get(said["stars"])
     others = [layer.nodes.get(other) for other in said["others"]]
-    return star is not None and said["at"] == [*map(layer.text, star.at)] and all(
+    shown = {n for m in layer.answer for n in ex.walk(m.expr) if isinstance(n, ex.Star) and star is not None
+             and n.name == star.name and n.at != star.at and not any(i.name[0] == "§" for i in ex.free_indices(n))}
+    return shown <= {*others} and star is not None and said["at"] == [*map(layer.text, star.at)] and all(
         isinstance(o, ex.Star) and o.name == star.name and o.at != star.at for o in others)
 
 
@@ -176,25 +175,6 @@ def _picked(layer: Said, said: Mapping[str, Any]) -> bool:
     heads = [layer.module.table.named(c.terms[0].tensor) for c in shown if isinstance(c.terms[0], ex.Entry)]
     stars = dict.fromkeys(layer.text(n) for c in shown for n in ex.walk(c.terms[1]) if isinstance(n, ex.Star))
     return said["letters"] == [f"${s.latex}$" for s in heads if s] and said["stars"] == [*stars]
-
-
-def _read(layer: Said, reading: str) -> bool:
-    """What is read as an input, a parameter or given is that in the layer."""
-    role = _READING.match(reading)
-    return role is None or layer.named(FORMULA.findall(role[2])) <= layer.roles[role[1]]
-
-
-def _placed(layer: Said, readings: list[str]) -> bool:
-    """All that was read stands there, and nothing else: as it is, or by kind and line where letters stand for names."""
-    def kind(reading: str) -> tuple[str, ...]:
-        return _LETTERS.sub("", reading).split()[0].rstrip("s:"), *_LINE.findall(reading)
-
-    known = {r for r in layer.module.readings if "`" not in r}
-    named = {kind(r) for r in layer.module.readings if "`" in r and UNSAID not in r}
-    held = {kind(r) for r in layer.module.readings if UNSAID in r}
-    found = {kind(r) for r in readings if r not in known}
-    roles = all(_read(layer, reading) for reading in readings)
-    return roles and known <= {*readings} and named <= found <= named | held
 
 
 def _counted(layer: Said, at: str) -> bool:
@@ -310,6 +290,11 @@ def _parted(layer: Said, wrt: str) -> bool:
         own <= by(layer, shown) for own, shown in found if own == layer.named([wrt])] == [True]
 
 
+def _bracket(layer: Said, bracket: str, shown: Iterable[Math]) -> bool:
+    """It is one, and stands in one of the formulas."""
+    return isinstance(layer.nodes.get(bracket), ex.Bracket) and any(bracket.strip("$") in m.latex for m in shown)
+
+
 def _stars(layer: Said) -> list[str]:
     return [layer.text(ex.tuple_of(e.stars)) for e in extremisers(layer.module)]
 
@@ -340,14 +325,18 @@ ALONE: dict[str, Alone] = {
     "answer_shapes.rows": lambda layer, rows: rows == layer.module.table.rows,
     "answer_shapes.hadamard": _sign(r"\odot"), "answer_shapes.diagonal": _sign(r"\mathrm{diag}"),
     "answer_shapes.ones": _sign(r"\mathbf{1}"),
-    "answer_bracket.bracket": lambda layer, bracket: isinstance(layer.nodes.get(bracket), ex.Bracket) and any(
-        bracket.strip("$") in m.latex for m in layer.answer),
+    "answer_bracket.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.answer),
+    "bracket_meaning.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.sheet.formulas()),
     "digits": lambda layer, digits: digits == max(map(len, layer.decimals), default=_ROUNDED),
-    "readings": _placed, "here.at": _counted, "message_covering.at": _counted, "message_inverse.at": _counted,
+    "readings": placed, "here.at": _counted, "message_covering.at": _counted, "message_inverse.at": _counted,
     "here.formula": lambda layer, formula: not formula or any(
         m.name.startswith("message_here_") for m in layer.sheet.formulas()),
     "decisive_cancel.by": _cancelled, "chain_by.wrt": _parted,
     "answer_letters.defined": lambda layer, defined: defined == any(m.name == "definition" for m in layer.answer),
+    "example_sliced.rank": lambda layer, rank: rank == max(
+        len(s.axes) for s in map(layer.module.table.named, (*layer.module.given, *layer.module.defined)) if s),
+    "example_sliced.digits": lambda layer, digits: digits == (
+        _ROUNDED if _ROUNDED in map(len, layer.decimals) else None),
     "example_elsewhere.digits": lambda layer, digits: digits in (None, _ROUNDED) and bool(digits) == any(
         "." in cell for table in [b for b in layer.blocks if isinstance(b, Table)][-1:] for row in table.rows
         for cell in row[1:]),

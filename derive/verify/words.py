@@ -8,7 +8,9 @@ from functools import lru_cache
 
 from derive.calculus.dependence import reached
 from derive.calculus.kinks import kinks
+from derive.expr import Entry, Partial, Rel, walk
 from derive.module import Module
+from derive.notation.in_text import writes
 from derive.sheet import Bullets, Claim, Heading, Prose, Sheet, Table
 from derive.verify.report import Check, Report, Verdict
 from derive.verify.said import Said, formula, holds
@@ -27,8 +29,9 @@ def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Che
     texts = list(_texts(sheet))
     said = _sentences([*texts, *(figure.caption for figure in sheet.figures())])
     made = _sentences(claim.words for claim in sheet.claims)
-    claims = [c for c in sheet.claims if _sentences([c.words]) <= said]
-    derived = {m.name.partition("_")[2] for m in sheet.formulas() if m.name.startswith(("jacobian_", "message_"))}
+    within = said | _sentences(c.facts["words"] for c in sheet.claims if c.macro == "answer_part"
+                               and _sentences([c.words]) <= said)
+    claims = [c for c in sheet.claims if _sentences([c.words]) <= within]
     checks = [_refuted(f"The words of `{macro}` are those that were read", "read them, then run `make words`")
               for macro in unread(module.language)]
     checks += [_refuted("A sentence says what its facts say", f"“{s}”") for s in sorted(said - made)]
@@ -37,8 +40,8 @@ def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Che
     answered = {fact for c in claims if _sentences([c.words]) <= front for fact in _told(c)}
     checks += [_refuted(f"What the words say of {name} (`{claim.macro}`)", f"they say “{claim.words}”")
                for claim in claims for name in holds(claim, layer)]
-    return [*_formulas(sheet, texts, module.readings), *checks,
-            *_boundaries(claims, module, derived if sheet.claims and not module.wanted else set(), answered)]
+    return [*_formulas(sheet, texts, module.readings), *checks, *_letters(layer, front),
+            *_boundaries(claims, module, _derived(sheet, module) if sheet.claims else set(), answered)]
 
 
 def closed(sheet: Sheet, report: Report) -> list[Check]:
@@ -94,11 +97,35 @@ def _formulas(sheet: Sheet, texts: Iterable[str], readings: Iterable[str]) -> li
             for text in texts for formula in _INLINE.findall(text) if formula not in known]
 
 
-def _boundaries(claims: list[Claim], module: Module, derived: set[str], answered: set[Told]) -> list[Check]:
+def _letters(layer: Said, front: set[str]) -> Iterator[Check]:
+    """Each letter of the answer stands in the question, or the answer says what it is: given, or defined."""
+    sheet, module, shown = layer.sheet, layer.module, layer.answer
+    told = {name for c in sheet.claims if c.macro == "answer_letters" and _sentences([c.words]) <= front
+            for role in ("inputs", "parameters", "constants") for name in layer.named(c.facts[role])}
+    told |= {m.expr.terms[0].tensor for m in shown if m.definition or m.name == "forward"
+             if isinstance(m.expr, Rel) and isinstance(m.expr.terms[0], Entry)}
+    used = {n.tensor.removeprefix("delta_") for m in shown for n in walk(m.expr) if isinstance(n, Entry)}
+    for symbol in filter(None, map(module.table.named, sorted((used - told) & {*module.given, *module.defined}))):
+        if sheet.question is not None and not writes(sheet.question, symbol.latex):
+            yield _refuted("Each letter of the answer is explained", f"nothing says what ${symbol.latex}$ is")
+
+
+def _derived(sheet: Sheet, module: Module) -> set[tuple[str, str]]:
+    """Of what, and by what, the sheet has derivatives: messages are of the output."""
+    lefts = [m.expr.terms[0] for m in sheet.formulas() if m.name.startswith(("jacobian_", "message_"))
+             and isinstance(m.expr, Rel)]
+    ends = [(left.of, left.wrt) if isinstance(left, Partial) else (left, left) for left in lefts]
+    pairs = [(of.tensor, wrt.tensor.removeprefix("delta_")) for of, wrt in ends
+             if isinstance(of, Entry) and isinstance(wrt, Entry)]
+    return {(of if of in module.defined and of != wrt else module.output, wrt) for of, wrt in pairs}
+
+
+def _boundaries(claims: list[Claim], module: Module, derived: set[tuple[str, str]],
+                answered: set[Told]) -> list[Check]:  # fmt: skip
     """Each boundary is said to be what it is, by name of what is defined, and nothing else.
 
-    Something must be said of it where the sheet has a derivative by a letter of ``derived`` that stands behind it,
-    and in the answer, too, where that derivative does not hold on it or is a choice.
+    Something must be said of it where it lies between the two tensors of a derivative in ``derived``, and in the
+    answer, too, where that derivative does not hold on it or is a choice.
     """
     told, known = {fact for claim in claims for fact in _told(claim)}, set[Told]()
     checks = []
@@ -106,7 +133,9 @@ def _boundaries(claims: list[Claim], module: Module, derived: set[str], answered
         facts = {(kind, formula(boundary, module), formula(of, module)) for kink in kinks(tensor, module)
                  for kind, boundary, of in kink.places}
         known |= facts
-        if derived & reached(module.definition(tensor)[0], module):
+        behind = reached(module.definition(tensor)[0], module)
+        if any(wrt in behind - {tensor} and tensor in {of, *reached(module.definition(of)[0], module)}
+               for of, wrt in derived):
             checks += [_refuted(f"Something is said of each boundary of `{tensor}`", f"nothing of {boundary}: {kind}")
                        for kind, boundary, _ in sorted(facts - told)]
             free = {("jump", formula(j.boundary, module), formula(j.of, module)) for kink in kinks(tensor, module)

@@ -202,3 +202,14 @@ def test_a_step_hands_on_a_state_of_the_length_that_it_gets(name: str) -> None:
     text = derive.render(derive.solve(Statement(layers=(name,), derive=("backward",))), "md")
     ranges = [re.search(rf"\${letter}_\{{\w\}}\$(?:: | and )[^:]*?\$0 \\le \w < (\w)", text) for letter in ("h", "h'")]
     assert len({found[1] for found in ranges if found}) == 1 and all(ranges)
+
+
+@pytest.mark.parametrize("name", ["attention_query", "gated_linear_unit", "batch_normalisation"])
+def test_the_standard_derivation_ends_in_the_messages_of_the_answer(name: str) -> None:
+    """What the answer says in one formula is reached, not left to be put together."""
+    sheet = composed(name).sheet
+    _, details, _ = sheet.parts("standard")
+    reached = {(m.expr.terms[0], m.expr.terms[-1]) for m in details if isinstance(m, Math) and isinstance(m.expr, Rel)}
+    wanted = {(m.expr.terms[0], m.expr.terms[-1]) for m in sheet.answer
+              if isinstance(m, Math) and m.name.startswith("message_") and isinstance(m.expr, Rel)}
+    assert wanted and wanted <= reached

@@ -89,4 +89,4 @@ def test_an_input_of_a_known_size_says_how_many_outputs_there_are() -> None:
 def test_names_of_tensors_are_shown_as_letters() -> None:
     solution = composed("lstm_cell")
     items = [i for block in solution.sheet.blocks() if isinstance(block, Bullets) for i in block.items]
-    assert any(i.startswith("input") and "$h_{t-1}$" in i for i in items) and not any("`W_f`" in i for i in items)
+    assert any(i.startswith("taken as inputs") and "$h_{t-1}$" in i for i in items) and not any("`W_f`" in i for i in items)

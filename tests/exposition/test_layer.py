@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from derive.exposition.sheet import compose
 from derive.expr import Entry, Idx, Partial, Rel, walk
 from derive.notation import read
 from derive.sheet import Block, Heading, Math, Prose, Sheet, Table
+from tests.bank import composed as composed_card
 from tests.bank import solved, unchecked
 from tests.calculus.zoo import LAYERS, ZOO, Layer, composed, messages_of, module_from
 
@@ -202,3 +204,43 @@ def test_a_derivative_beside_messages_is_derived_in_the_standard_sheet() -> None
     blocks = solved("mixture_of_linear_experts").sheet.blocks("standard")
     shown = [b.expr.terms[0] for b in blocks if isinstance(b, Math) and b.name == "chain" and isinstance(b.expr, Rel)]
     assert partial("y k", "x j") in shown
+
+
+def told(question: str, tmp_path: Path, detail: str = "standard") -> str:
+    """The sheet of a question in Markdown."""
+    card = tmp_path / "card.md"
+    card.write_text(f"---\nid: card\n---\n\n# Question\n{question}\n", encoding="utf-8")
+    return str(derive.render(derive.solve(card), "md", detail))
+
+
+@pytest.mark.parametrize(("question", "first"), [
+    ("Let $y = Wx + b$ and $\\ell = \\frac{1}{2} \\| y - t \\|^2$ with target $t$. Derive the parameter messages.", "(k, j) = (i, l)"),
+    ("Let $y_k = \\max(0, s_k)$. Derive the backward message.", "i = k"),
+    ("Let $y = x^2$. Derive $\\frac{dy}{dx}$.", ""),
+])
+def test_what_a_bracket_means_is_said_once(question: str, first: str, tmp_path: Path) -> None:
+    """By the answer if it has one, else behind the first in the derivation; not where there is none."""
+    text = told(question, tmp_path)
+    assert text.count("is 1 where the condition in it holds") == bool(first)
+    assert (rf"Here $\mathbb{{I}}[{first}]$" in text) == bool(first)
+
+
+def test_definitions_that_the_card_tells_in_words_are_in_one_notation(tmp_path: Path) -> None:
+    text = told("A batch normalization layer has gain $\\gamma$, shift $\\beta$ and a small $\\epsilon$ added to the "
+                "variance. Derive its backward message.", tmp_path)
+    assert r"\mu_{k} = \frac{1}{N} \sum_{n} x_{nk}" in text and r"\mu = " not in text
+    assert "- layer (line 6, in words): $y_{nk} =" in text and "- layer (line 6: " not in text
+
+
+@pytest.mark.parametrize(("name", "rounded"), [("maxout_unit", False), ("lstm_by_name", True)])
+def test_rounding_is_told_where_there_is_some(name: str, rounded: bool) -> None:
+    assert ("what is not rational is rounded" in str(derive.render(solved(name), "md", "full"))) == rounded
+
+
+@pytest.mark.parametrize(("name", "title"), [
+    ("network_softmax", "Linear layer, ReLU, linear layer, softmax and categorical cross-entropy: derivative with respect to $W^{(2)}$"),
+    ("softmax_ce_facts", "Softmax and categorical cross-entropy: derivative with respect to $s$"),
+    ("maxout_stages", "Maxout layer: derivatives with respect to $x$ and $w$"),
+])
+def test_a_title_names_each_layer_where_the_formulas_tell_more_than_the_words(name: str, title: str) -> None:
+    assert composed_card(name).sheet.title == title

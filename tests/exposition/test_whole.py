@@ -179,3 +179,10 @@ def test_numbers_in_rows_beside_columns_are_refuted() -> None:
                     for b in sheet.details)
     assert details != sheet.details
     assert "answer_shapes" in str(verify(replace(sheet, details=details), messages).failures)
+
+
+@pytest.mark.parametrize("name", ["lstm_by_name", "layer_norm_by_name"])
+def test_no_line_of_a_matrix_form_ends_within_brackets(name: str) -> None:
+    """What stands before a sum in brackets is multiplied into it where a line would else break in it."""
+    forms = [m.latex for m in solved(name).sheet.answer if isinstance(m, Math) and m.scope == WHOLE]
+    assert forms and all(row.count("(") == row.count(")") for latex in forms for row in latex.split(r"\\"))

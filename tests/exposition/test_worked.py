@@ -223,3 +223,11 @@ def test_numbers_beyond_a_threshold_are_drawn_to_visit_its_branch() -> None:
     assert isinstance(entry, Matrix)
     drawn = [n.value for row in entry.rows for n in row if isinstance(n, Num)]
     assert any(n > 6 for n in drawn) and any(0 < n < 6 for n in drawn) and any(n < 0 for n in drawn)
+
+
+@pytest.mark.parametrize("name", ["margin_signs", "two_constants", "tanh_named"])
+def test_no_single_number_hides_what_it_multiplies(name: str) -> None:
+    """±1 is drawn where labels are: not for a slope, a margin, a weight of a penalty."""
+    given = [c for m in solved(name).sheet.formulas() if m.name == "example_given" for c in conditions(m.expr)]
+    single = [c.terms[1] for c in given if isinstance(c, Rel) and isinstance(c.terms[1], Num)]
+    assert single and not {Num(1), Num(-1)} & {*single}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -278,3 +279,13 @@ def test_what_is_asked_for_by_its_letter_or_as_the_output() -> None:
     for question, asked in ((r"Compute $p$, $\ell$ and $x$.", ("p", "ell")), ("Find the output for $p = 1$. Then $p$ is known.", ("ell",)),
                             (r"Here $p$ is a number. Derive $\partial \ell / \partial p$.", ())):
         assert computed(question, module) == asked
+
+
+def test_what_lies_on_the_way_to_other_things_asked_for_earns_its_steps_alone(tmp_path: Path) -> None:
+    """∂ℓ/∂z takes the softmax and the cross-entropy; from there ∂ℓ/∂W and ∂ℓ/∂b are a step or two."""
+    card = tmp_path / "card.md"
+    card.write_text("---\nid: card\n---\n\n# Question\nLet $z_k = \\sum_j W_{kj} x_j + b_k$, $p_k = e^{z_k} / \\sum_i e^{z_i}$ and "
+                    "$\\ell = -\\sum_k t_k \\log p_k$ with a one-hot target $t$. (1) Derive $\\frac{\\partial \\ell}{\\partial z_k}$. "
+                    "(2) Derive $\\frac{\\partial \\ell}{\\partial W_{kj}}$ and $\\frac{\\partial \\ell}{\\partial b_k}$.\n", encoding="utf-8")
+    guide = marking(solve(card), 5)
+    assert [(share.items[0].tensor, share.points) for share in guide.shares] == [("z", 3), ("W", 1), ("b", 1)]

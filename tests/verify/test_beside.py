@@ -38,6 +38,15 @@ PLANTS: list[tuple[str, str, Callable[[Facts], Facts]]] = [
     ("transposed_range", "rule_sum", lambda f: {"only": f["only"].replace("2", "3")}),
     ("affine_layer", "answer_bracket", lambda f: {"bracket": "$W$"}),
     ("affine_layer", "answer_shapes", lambda f: {"shapes": f["shapes"][:1]}),
+    ("layer_norm_by_name", "inserted", lambda f: {"users": f["users"][::-1]}), ("svm_hinge", "answer_kinks", lambda f: {"jumps": []}),
+    ("max_pooling_backward", "window_derivative", lambda f: {"z": f["other"]}), ("maxout_unit", "example_sliced", lambda f: {"rank": 2}),
+    ("max_pooling_backward", "window_derivative", lambda f: {"other": f["z"]}), ("maxout_unit", "answer_maximiser", lambda f: {"others": []}),
+    ("max_pooling_backward", "why_below", lambda f: {"h": f["z"]}), ("max_pooling_backward", "matrix_form", lambda f: {"row": f["z"]}),
+    ("layer_norm_by_name", "answer_letters", lambda f: {"parameters": f["parameters"][:1]}),
+    ("layer_norm_by_name", "answer_letters", lambda f: {"constants": []}),
+    ("layer_norm_by_name", "readings", lambda f: {"readings": [r.replace(r"$\gamma$, ", "") for r in f["readings"]]}),
+    ("affine_layer", "readings", lambda f: {"readings": [r.replace("taken as input ", "parameter ") for r in f["readings"]]}),
+    ("affine_layer", "letters", lambda f: {"rows": [(r[0], r[1].replace("assumed", "input"), r[2]) for r in f["rows"]]}),
     ("affine_layer", "letters", lambda f: {"rows": [(r[0], r[1], r[2].replace("<", r"\le")) for r in f["rows"]]}),
     ("logistic_regression", "rule_power", lambda f: {"kind": "number"}),
     ("logistic_regression", "chain", lambda f: {"through": [f["wrt"]]}),
@@ -78,7 +87,7 @@ def test_a_fact_altered_where_it_is_said_is_refuted(
     assert solution.card is not None and checked(solution.sheet, name) == []
     monkeypatch.setattr(Builder, "say", altered)
     found = checked(compose(solution.messages, solution.card.question), name)
-    assert any(planted) and any(f"`{macro}`" in c.evidence or c.name == "picture" or macro == "answer_kinks" for c in found)
+    assert any(planted) and any(f"`{macro}`" in c.evidence or c.name == "picture" or macro in ("answer_kinks", "answer_letters") for c in found)
 
 
 @pytest.mark.parametrize("change", [

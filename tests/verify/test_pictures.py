@@ -127,6 +127,45 @@ def test_a_changed_mark_or_outline_of_a_field_is_refuted(kind: type, name: str, 
     assert fields(replace(drawn, scene=wrong), solution.messages.module).verdict is Verdict.REFUTED
 
 
+def all_but(kind: type, role: str, change: Callable[[object], object] | None, place: int) -> Callable[[Scene], Scene]:
+    """The scene with the item of that kind and role at a place among such changed, or left out."""
+    def altered(drawn: Scene) -> Scene:
+        at = [n for n, i in enumerate(drawn.items) if isinstance(i, kind) and i.role == role][place]  # type: ignore[attr-defined]
+        made = () if change is None else (change(drawn.items[at]),)
+        assert made != (drawn.items[at],)
+        return replace(drawn, items=(*drawn.items[:at], *made, *drawn.items[at + 1:]))  # type: ignore[arg-type]
+    return altered
+
+
+def turned(line: Line) -> Line:
+    return replace(line, points=line.points[::-1])
+
+
+DRAWN: list[tuple[object, str, Callable[[Scene], Scene]]] = [
+    (CARDS[0], "receptive-fields", all_but(Cell, "cell", None, 0)), (CARDS[0], "receptive-fields", all_but(Cell, "first", moved, 0)),  # type: ignore
+    (CARDS[0], "receptive-fields", all_but(Outline, "first", None, -1)), (CARDS[0], "receptive-fields", all_but(Outline, "second", moved, -1)),  # type: ignore
+    (CARDS[0], "receptive-fields", all_but(Line, "forward", turned, 0)), (CARDS[0], "receptive-fields", all_but(Line, "forward", None, 0)),  # type: ignore
+    (CARDS[0], "receptive-fields", all_but(Label, "coordinate", lambda c: replace(c, text="$3$"), 0)),  # type: ignore
+    (CARDS[0], "receptive-fields", all_but(Label, "coordinate", lambda c: replace(c, text="$3$"), -1)),  # type: ignore
+    (CARDS[1], "receptive-fields", all_but(Line, "first", None, 0)), (CARDS[1], "receptive-fields", all_but(Line, "second", elsewhere, 0)),  # type: ignore
+    (CARDS[1], "receptive-fields", all_but(Line, "forward", turned, 0)),  # type: ignore
+    (CARDS[0], "routing", all_but(Cell, "cell", lambda c: replace(c, role="chosen"), 0)),  # type: ignore
+    (CARDS[0], "routing", all_but(Cell, "cell", lambda c: replace(c, text="$3$"), 0)),  # type: ignore
+    (CARDS[0], "routing", all_but(Cell, "cell", lambda c: replace(c, text=c.text.replace("f,1,1", "f,0,1")), -1)),  # type: ignore
+]
+
+
+@pytest.mark.parametrize(("layer", "name", "change"), DRAWN, ids=map(str, range(len(DRAWN))))
+def test_what_is_drawn_elsewhere_or_not_at_all_is_refuted(layer: object, name: str, change: Callable[[Scene], Scene]) -> None:
+    """A cell, an outline, an arrow, a coordinate of the fields; a mark, a number, a letter of the ways."""
+    solution = drawn_on(layer)
+    own = figure(solution, name)
+    other = replace(own, scene=change(own.scene))
+    details = tuple(other if b is own else b for b in solution.sheet.details)
+    found = pictures(replace(solution.sheet, details=details), solution.messages.module)
+    assert Verdict.REFUTED in {c.verdict for c in found}
+
+
 @pytest.mark.parametrize(("old", "new"), [("rows 0 to 1", "rows 1 to 2"), ("columns 2 to 3", "columns 1 to 2")])
 def test_changed_words_of_a_field_are_refuted(old: str, new: str) -> None:
     solution = drawn_on(CARDS[0])

@@ -202,6 +202,14 @@ def test_each_part_of_the_answer_is_what_that_part_asks_for(marks: tuple[str, st
     assert "Each part of the answer is what that part of the question asks for" in found
 
 
+def test_what_is_said_in_a_part_of_the_answer_is_checked() -> None:
+    solution = solved(PARTS)
+    claims = tuple(replace(c, facts={**c.facts, "kind": "parameter" if c.facts["kind"] != "parameter" else "input"})
+                   if c.macro == "answer_derivatives" else c for c in solution.sheet.claims)
+    assert claims != solution.sheet.claims and checked(solution.sheet, solution) == []
+    assert Verdict.REFUTED in {c.verdict for c in checked(replace(solution.sheet, claims=claims), solution)}
+
+
 WORDS = [
     ("layer", "the {{ rule }} of them", "the last of them"), ("layer", "has no derivative", "has a derivative"),
     ("layer", "jumps between", "agrees between"), ("layer", "there the derivative exists", "there is a kink"),

@@ -1,0 +1,26 @@
+"""The letters in the formulas of a text, and whether it writes a symbol."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$")
+_LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
+_FONTS = {rf"\{font}" for font in ("mathbf", "boldsymbol", "bm", "mathrm", "mathcal", "text", "vec", "hat")}
+
+
+def letters_of(latex: str) -> list[str]:
+    """The letters and macros of a formula, in order."""
+    return _LETTER.findall(latex)
+
+
+@lru_cache(maxsize=16)
+def letters_in(text: str) -> tuple[str, ...]:
+    """Those of all formulas in a text."""
+    return tuple(letter for formula in _FORMULA.findall(text) for letter in letters_of(formula))
+
+
+def writes(text: str, latex: str) -> bool:
+    """The letters of a symbol stand in the text's formulas."""
+    return {*letters_of(latex)} - _FONTS <= {*letters_in(text)}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from derive.calculus.one_window import Windowed, windowed
 from derive.errors import UnsupportedError
@@ -242,8 +242,8 @@ def _known(tensor: str, module: Module) -> bool:
 
 def localised(node: Node, module: Module) -> Node:
     """The argument of a card's function under a name of its own: in σ'(s) = … s is no tensor of the layer."""
-    own = {f.name: f for f in module.functions}
-    applied = [n for n in walk(node) if isinstance(n, Fn) and n.name.rstrip("'") in own]
+    own = {f.name for f in module.functions}
+    applied = [n for n in walk(node) if isinstance(n, Fn) and n.name.rstrip("'") in own] if own else []
     ranks = {s.name: len(s.axes) for s in module.table.symbols}
     letters = {a.tensor for n in applied for a in n.args if isinstance(a, Entry) and not a.indices
                and ranks.get(a.tensor, 0)}
@@ -253,8 +253,15 @@ def localised(node: Node, module: Module) -> Node:
 
 def letters_of(statements: Iterable[Node], module: Module) -> Mapping[str, None]:
     """The given letters by which the statements differentiate, or whose messages they name."""
-    found = [n.wrt.tensor for s in statements for n in walk(s) if isinstance(n, Partial) and isinstance(n.wrt, Entry)]
-    found += [n.tensor.removeprefix("delta_") for s in statements for n in walk(s)
-              if isinstance(n, Entry) and n.tensor.startswith("delta_")]
-    given = module.given
-    return dict.fromkeys(t for t in found if t in given)
+    found, given = [*map(_letters_in, statements)], module.given
+    return dict.fromkeys(t for letters in (*(by for by, _ in found), *(of for _, of in found))
+                         for t in letters if t in given)
+
+
+@lru_cache(maxsize=4096)
+def _letters_in(statement: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The letters by which a statement differentiates, and those whose messages it names; cards share statements."""
+    nodes = tuple(walk(statement))
+    by = (n.wrt.tensor for n in nodes if isinstance(n, Partial) and isinstance(n.wrt, Entry))
+    of = (n.tensor.removeprefix("delta_") for n in nodes if isinstance(n, Entry) and n.tensor.startswith("delta_"))
+    return tuple(dict.fromkeys(by)), tuple(dict.fromkeys(of))

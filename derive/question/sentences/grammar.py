@@ -14,7 +14,7 @@ action ``words`` makes the words themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from derive.records import dataclass
 
 _TOKEN = re.compile(r"\{[^}]*\}|[\[\]()|]|[^\s\[\]{}()|]+")
 _NAMED = re.compile(r"\{(\w+)([+*]?)(?::(\w+))?\}|([A-Z_]+)(\*?)")
+_NAME = re.compile(r"\n(?=[^\s#])")  # before a line that begins with a name
+_BOUND = re.compile(r"\{[^}]*\}")
 Env = tuple[tuple[str, Any], ...]
 Runs = Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]
 
@@ -61,7 +63,6 @@ class Row:
     arguments: tuple[str, ...]
 
 
-Grammar = Mapping[str, tuple[Row, ...]]
 ANY = "any word"
 
 
@@ -80,24 +81,39 @@ class First:
         return text in self.words or kind in self.kinds or text in (",", ":")
 
 
+Lead = tuple[Row, bool, list[Word | Ref]]  # a row, whether it may be nothing, and what may stand first in it
+
+
+class Grammar(Mapping[str, tuple[Row, ...]]):
+    """The rows by name; those of a name are read when they are asked for, as a card needs a tenth of them."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts: dict[str, str] = {}  # the lines under each name, comments and all
+        for text in texts:
+            for block in _NAME.split(f"\n{text}")[1:]:
+                name, _, lines = block.partition("\n")
+                name = name.partition("#")[0].rstrip().rstrip(":")
+                self.texts[name] = f"{self.texts.get(name, '')}\n{lines}"
+        self._rows: dict[str, tuple[Row, ...]] = {}
+
+    def __getitem__(self, name: str) -> tuple[Row, ...]:
+        if name not in self._rows:
+            lines = (line.partition("#")[0].rstrip() for line in self.texts[name].splitlines())
+            self._rows[name] = tuple(map(_row, filter(None, lines)))
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.texts)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
 @cache
 def grammar(language: str) -> Grammar:
     """The rows of a language by name."""
-    found: dict[str, list[Row]] = {}
-    name = ""
     files = sorted((Path(__file__).parent / "rows").glob(f"{language}_*.rows"))
-    for line in (line for file in files for line in file.read_text(encoding="utf-8").splitlines()):
-        text = line.partition("#")[0].rstrip()
-        if not text:
-            continue
-        if not text[0].isspace():
-            name = text.rstrip(":")
-            found.setdefault(name, [])
-            continue
-        pattern, _, action = text.partition("=>")
-        words = action.split()
-        found[name].append(Row(_pieces(pattern), words[0] if words else "", tuple(words[1:])))
-    return {name: tuple(rows) for name, rows in found.items()}
+    return Grammar(file.read_text(encoding="utf-8") for file in files)
 
 
 @cache
@@ -113,20 +129,18 @@ _OF_DATA = frozenset("""STORY TELLS_ON SAMPLES CALLED_TARGETS CLASSES_ WAS WE MA
 @cache
 def vocabulary(language: str) -> frozenset[str]:
     """All words of the rows but those of what is not about a layer."""
-    found: set[str] = set()
+    own = (text for name, text in grammar(language).texts.items() if name not in _OF_DATA)
+    patterns = " ".join(line.partition("#")[0].partition("=>")[0] for text in own for line in text.splitlines())
+    words = _BOUND.sub(" ", patterns)
+    for sign in "[]()|/":
+        words = words.replace(sign, " ")
+    return frozenset(word for word in set(words.split()) if not _NAMED.fullmatch(word))
 
-    def gather(pieces: tuple[Any, ...]) -> None:
-        for piece in pieces:
-            if isinstance(piece, Word):
-                found.update(piece.choices)
-            elif isinstance(piece, Choice):
-                for way in piece.ways:
-                    gather(way)
 
-    for name, rows in grammar(language).items():
-        for row in rows if name not in _OF_DATA else ():
-            gather(row.pieces)
-    return frozenset(found)
+def _row(line: str) -> Row:
+    pattern, _, action = line.partition("=>")
+    name, *arguments = action.split() or [""]
+    return Row(_pieces(pattern), name, tuple(arguments))
 
 
 @cache
@@ -160,40 +174,73 @@ def _pieces(pattern: str) -> tuple[Any, ...]:
 
 
 class Rows:
-    """A language's rows, and with what each of their names may begin; those that may be nothing are ``empty``."""
+    """A language's rows, and with what each of their names may begin, found for a name when it is asked for."""
 
     def __init__(self, rows: Grammar, kinds: Mapping[str, frozenset[str]]) -> None:
-        self.rows, empty = rows, _empty(rows)
-        self._leads = {name: [(row, *_leads(row.pieces, empty)) for row in own] for name, own in rows.items()}
-        self.begins = _begins({name: [lead for _, _, leads in own for lead in leads]
-                               for name, own in self._leads.items()}, empty, kinds)
+        self.rows, self.kinds = rows, kinds
+        self.empty: set[str] = set()  # the names met so far of which a run may be nothing
+        self._leads: dict[str, list[Lead]] = {}  # of the names met so far
+        self.begins = cache(self._begins)
         self.fitting = lru_cache(maxsize=20_000)(self._fitting)
-        self._of = cache(lambda name: tuple((row, self._first(e, leads)) for row, e, leads in self._leads[name]))
+        self._of = cache(lambda name: tuple((row, self._first(e, leads)) for row, e, leads in self._led_by(name)))
 
     def _fitting(self, name: str, kind: str, text: str) -> tuple[Row, ...]:
         """The rows of a name that may begin with a token of this kind and text."""
         return tuple(row for row, first in self._of(name) if first.fits(kind, text))
 
     def _first(self, empty: bool, leads: list[Word | Ref]) -> First:
-        words = (piece.choices if isinstance(piece, Word) else self.begins[piece.name].words for piece in leads)
-        kinds = (self.begins[piece.name].kinds for piece in leads if isinstance(piece, Ref))
+        words = (piece.choices if isinstance(piece, Word) else self.begins(piece.name).words for piece in leads)
+        kinds = (self.begins(piece.name).kinds for piece in leads if isinstance(piece, Ref))
         return First(frozenset().union(*words), frozenset().union(*kinds), empty)
+
+    def _begins(self, name: str) -> First:
+        """With what a run of the name may begin: the words and kinds of all names that may stand first in it."""
+        words: set[str] = set()
+        reached, waiting = {name}, [name]
+        while waiting:
+            for _, _, leads in self._led_by(waiting.pop()):
+                for piece in leads:
+                    if isinstance(piece, Word):
+                        words |= piece.choices
+                    elif piece.name not in reached:
+                        reached.add(piece.name)
+                        waiting.append(piece.name)
+        kinds = frozenset().union(*(self.kinds.get(n, ()) for n in reached))
+        return First(frozenset(words), kinds, name in self.empty)
+
+    def _led_by(self, name: str) -> list[Lead]:
+        """The rows of a name, none of an atom's, each with what may stand first in it."""
+        if name not in self._leads:
+            self._meet(name)
+        return self._leads[name]
+
+    def _meet(self, name: str) -> None:
+        """Find which of the names that may stand first in this one, and in those, may be nothing: the fewest that fit.
+
+        What is behind a piece that may be nothing may stand first, too: so until no more of them are found.
+        """
+        met = set(self._leads)  # before what of them is empty: another thread adds that first
+        empty, more = set(self.empty), True
+        found: dict[str, list[Lead]] = {}
+        while more:
+            found, waiting, more = {}, [name], False
+            while waiting:
+                if (one := waiting.pop()) in found or one in met:
+                    continue
+                own = self.rows[one] if one in self.rows or one not in self.kinds else ()
+                found[one] = [(row, *_leads(row.pieces, empty)) for row in own]
+                if one not in empty and any(nothing for _, nothing, _ in found[one]):
+                    empty.add(one)
+                    more = True
+                waiting += (p.name for _, _, leads in found[one] for p in leads if isinstance(p, Ref))
+        self.empty |= empty
+        self._leads |= found
 
 
 @cache
 def indexed(language: str, atoms: tuple[tuple[str, frozenset[str]], ...]) -> Rows:
     """The rows of a language; ``atoms`` are the kinds of tokens with which the names begin that rows do not make."""
     return Rows(grammar(language), dict(atoms))
-
-
-def _empty(rows: Grammar) -> frozenset[str]:
-    """The names of which a run may be nothing: the fewest that fit all rows."""
-    found: set[str] = set()
-    able = {name: kept for name, own in rows.items() if (kept := [row for row in own if _led(row.pieces, rows, [])])}
-    while more := {name for name, own in able.items()
-                   if name not in found and any(_led(row.pieces, found, []) for row in own)}:
-        found |= more
-    return frozenset(found)
 
 
 def _leads(pieces: tuple[Any, ...], empty: Collection[str]) -> tuple[bool, list[Word | Ref]]:
@@ -213,25 +260,6 @@ def _led(pieces: tuple[Any, ...], empty: Collection[str], leads: list[Word | Ref
         if isinstance(piece, Word) or not (piece.any or piece.name in empty):
             return False
     return True
-
-
-def _begins(rows: Mapping[str, Sequence[Word | Ref]], empty: frozenset[str],
-            kinds: Mapping[str, frozenset[str]]) -> dict[str, First]:
-    """With what each name may begin: the words and kinds of all names that may stand first in it."""
-    words: dict[str, set[str]] = {name: set() for name in (*rows, *kinds)}
-    names: dict[str, set[str]] = {name: set() for name in (*rows, *kinds)}
-    for name, leads in rows.items():
-        for piece in leads:
-            words[name].update(piece.choices) if isinstance(piece, Word) else names[name].add(piece.name)
-    found = {}
-    for name in rows:
-        reached, waiting = {name}, [name]
-        while waiting:
-            waiting += (more := names[waiting.pop()] - reached)
-            reached |= more
-        found[name] = First(frozenset().union(*(words[n] for n in reached)),
-                            frozenset().union(*(kinds.get(n, ()) for n in reached)), name in empty)
-    return found | {name: First(frozenset(), own, False) for name, own in kinds.items() if name not in rows}
 
 
 MOST_STEPS = 60_000  # of a sentence; those of cards take up to ten thousand

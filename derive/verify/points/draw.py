@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from derive.axes import axes
@@ -72,6 +72,7 @@ def arithmetic_of(nodes: tuple[Node, ...]) -> Arithmetic:
     return EXACT
 
 
+@lru_cache(maxsize=1024)
 def thresholds(nodes: tuple[Node, ...]) -> frozenset[Fraction]:
     """The numbers that conditions and extrema compare with."""
     places = [n for part in nodes for n in walk(part) if isinstance(n, (Rel, Extremum)) or

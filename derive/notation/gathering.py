@@ -267,6 +267,8 @@ class _Gathering(Ranks):
         said = {*self.seen.listed, *self.seen.ranged} | called
         right = {n for d in self.seen.definitions for item in d.right for i in map(tr.scripted, tr.inside(item))
                  if not tr.is_token(i.base, "BIG") for sub in i.subs for n in tr.names_in(sub)}
+        right |= {n for d in self.seen.definitions for item in d.right for i in tr.inside(item)  # t of [k = t]
+                  if tr.is_group(i, "LBRACK") and tr.has(i.items, "REL") for n in tr.names_in(i.items)}
         asked = {n for o in self.seen.all if o.derived and o.sub is not None for n in tr.names_in(o.sub)}
         alone = right & said - left - (asked - called) - self.seen.under - self.subscripted
         return (found | alone) - self.heads - {*self.words} | self.known.pointers

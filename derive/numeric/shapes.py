@@ -120,7 +120,8 @@ def stated_span(length: ex.Expr | None, v: ex.Idx, entry: ex.Entry, value: ex.Ex
     """
     if length is None:
         found = _unguarded_spans(v, entry, value, reach) or _causal(v, _start(v, entry, reach), value, reach)
-        return min(found or reached(v, _start(v, entry, reach), value, reach) or [span(v, value, reach)])
+        found = found or reached(v, _start(v, entry, reach), value, reach) or _alike(v, entry, reach)
+        return min(found or [span(v, value, reach)])
     extent = interval(length, {}, reach.sizes)[0]
     stated = int(extent)
     if stated != extent:
@@ -145,6 +146,12 @@ def _unguarded_spans(v: ex.Idx, entry: ex.Entry, value: ex.Expr, reach: Extents)
     free = frozenset(i for i in entry.indices if isinstance(i, ex.Idx))
     found = [span(v, value, reach)] if stands(v, value) or counts(v, value) else []
     return [*found, *limits(v, free, _start(v, entry, reach), value, reach)]
+
+
+def _alike(v: ex.Idx, entry: ex.Entry, reach: Extents) -> list[int]:
+    """The extents of axes along which an output's index runs elsewhere: that of p in Σ_k q_k p_k for q_k = [k = t]."""
+    own = reach.axes.of(entry.tensor, entry.indices.index(v))
+    return [n for name, shape in reach.shapes.items() for d, n in enumerate(shape) if reach.axes.of(name, d) == own]
 
 
 def _start(v: ex.Idx, entry: ex.Entry, reach: Extents) -> int:

@@ -167,7 +167,10 @@ def layers_given(question: Question) -> Module | None:
         return None
     from derive.question.given import layers_module
 
-    return layers_module(question.card, question.statement)
+    found = layers_module(question.card, question.statement)
+    if found is not None:
+        refuse_unread(question, found, "")
+    return found
 
 
 def formulas_given(question: Question) -> Module | None:
@@ -176,7 +179,9 @@ def formulas_given(question: Question) -> Module | None:
         return None
     from derive.question.given import given_module
 
-    return given_module(question.card, question.statement)
+    found = given_module(question.card, question.statement)
+    refuse_unread(question, found, "")
+    return found
 
 
 def pooling_named(question: Question) -> Module | None:
@@ -214,6 +219,8 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas",
                   known: Collection[tuple[int, int]] = (), of_words: bool = False) -> None:
     """Raise :class:`OpenError` for words that no row reads: in what is asked, and ``beside`` formulas or windows.
 
+    What the layer is says the front matter alone where they stand beside nothing, "".
+
     Some formulas may be ``of_words`` that name a part.
 
     ``known`` are the lines and columns of formulas that are understood although they give entries numbers.
@@ -237,9 +244,9 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas",
         elif beside:
             refuse_untold(prose, places(prose.text))
         if question.statement.derive is None:
-            if beside in ("posed", "formulas"):
+            if beside in ("posed", "formulas", ""):
                 refuse_unasked(prose, module)
-            refuse_unread_requests(prose, module, beside == "posed" or beside == "formulas" and not of_words)
+            refuse_unread_requests(prose, module, beside in ("posed", "") or beside == "formulas" and not of_words)
     except CardError as error:
         kind = BesidePosed if beside == "posed" else OpenError
         raise kind(*error.problems, found=module) from None

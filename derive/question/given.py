@@ -35,11 +35,13 @@ from derive.question.letters.naming import (
     softmax_said,
 )
 from derive.question.requests.request import AskingInWords, request
+from derive.question.sentences.tokens import in_english
 from derive.question.windows.geometry import raise_problems, window_geometry
 from derive.question.windows.pooling import is_extreme, name_of_op, tie_rule_of
 from derive.question.windows.stated import Reader
 from derive.question.windows.wording import Words, words_of
-from derive.question.windows.written import Fields, fields_of
+from derive.question.windows.written import Fields, fields_of, refuse_other_stride
+from derive.question.worded import refuse_another, worded
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose, prose_of
 from derive.question.words.reading import question_formulas, read_parts
@@ -57,6 +59,7 @@ from derive.specify.sizes import counts
 from derive.specify.stated import KINDS, formulas_of, output_of, written
 from derive.specify.wanted import Wanted, derivatives, partials
 from derive.specify.writing import statement_of
+from derive.specify.zeros import with_zeros_outside
 from derive.statement import FORMULAS, LETTERS, SIZES, Source, Statement, with_statement
 
 _SAYS = {
@@ -86,6 +89,7 @@ class Given:
     items: tuple[Item, ...]
     table: SymbolTable
     prose: Prose
+    zeros: frozenset[tuple[str, int]] = frozenset()  # the keys and items that say where entries are zero
 
     @property
     def nodes(self) -> tuple[tuple[Formula, Node], ...]:
@@ -155,7 +159,12 @@ def _read(given: list[tuple[str, int, Formula]], prose: Prose, declared: SymbolT
         raise CardError(*problems)
     nodes, table = with_biases((i.node for i in items if i.node is not None), table)
     renamed = iter(nodes)
-    return Given(tuple(replace(i, node=next(renamed)) if i.node is not None else i for i in items), table, prose)
+    items = [replace(i, node=next(renamed)) if i.node is not None else i for i in items]
+    rest, said = with_zeros_outside([(i.part, i.node) for i in items if i.node is not None])
+    guarded = {id(part): node for part, node in rest}
+    zeros = {id(part) for part in said}
+    return Given(tuple(replace(i, node=guarded.get(id(i.part))) for i in items), table, prose,
+                 frozenset((i.key, i.n) for i in items if id(i.part) in zeros))
 
 
 def refuse_idle(given: Given, statement: Statement, found: Definitions) -> None:
@@ -175,7 +184,7 @@ def refuse_idle(given: Given, statement: Statement, found: Definitions) -> None:
             "facts": bool(claims),
             "derive": any(isinstance(part, Partial) for _, node in own for part in walk(node)),
         }
-        if not says[key]:
+        if not says[key] and (key, n) not in given.zeros:
             problems.append(Problem(f"`{key}: {formula.latex}`: {_SAYS[key]}", line=formula.line))
     problems += [Problem(f"`{f.latex}`: what stands left of = is no letter; give its value a letter, as in `E = …`",
                          line=f.line) for _, f in found.unplaced]
@@ -261,12 +270,15 @@ def _layer(statement: Statement, found: Definitions, table: SymbolTable, differe
 def _of_formulas(given: Given, statement: Statement, card: Card, layer: Computed, roles: dict[str, Role],
                  fields: Fields) -> Module:
     """The layer of any formulas."""
-    wanted, table = _wanted(given, statement, layer, roles)
+    wanted, table = _wanted(given, statement, layer, roles, card)
     layer = replace(layer, table=_with_letters(statement, layer, table))
     words = _words(card, statement)
     windows: tuple[str, ...] = ()
     if not fields:
         fields, windows = fields_of(card, words, layer.used, layer.found)
+    if not fields:
+        _refuse_windows(card)
+        refuse_other_stride(card, words, layer.used)
     reader = Reader(card, words, len(fields[0][1].axes) if fields else 0)
     tie_rule = tie_rule_of(reader)
     size = reader.key("input_size") if fields else None
@@ -276,6 +288,17 @@ def _of_formulas(given: Given, statement: Statement, card: Card, layer: Computed
                    readings=(*windows, *reader.readings, *wanted.readings))
 
 
+def _refuse_windows(card: Card) -> None:
+    """Raise :class:`CardError` for `padding: 1` beside formulas that say by their indices what they read."""
+    usual = {"padding": (0, "0"), "dilation": (1, "1"), "ceil_mode": (False,)}
+    problems = [Problem(f"`{key}: {card.front_matter[key]}` stands beside formulas that have no window set Ω: these "
+                        "say by their indices what they read, so write it into them, a padding as in `x_{k+a-1}` "
+                        r"with `x_s = 0` for `s < 0` and for `s > n`", card.path, card.key_line(key), key=key)
+                for key, plain in usual.items() if card.front_matter.get(key, plain[0]) not in plain]
+    if problems:
+        raise CardError(*problems)
+
+
 def _of_a_window(given: Given, statement: Statement, card: Card, layer: Computed, roles: dict[str, Role],
                  fields: Fields) -> Module:
     """The maximum or minimum of one input over its windows, and nothing else."""
@@ -283,7 +306,7 @@ def _of_a_window(given: Given, statement: Statement, card: Card, layer: Computed
     for claim in layer.found.sets:
         axes = set_axes(claim, form)
         form = form if axes is None else replace(form, axes=axes)
-    wanted, table = _wanted(given, statement, layer, roles, windows=True)
+    wanted, table = _wanted(given, statement, layer, roles, card, windows=True)
     reader = Reader(card, _words(card, statement), form.rank, layer.used[0].formula.line)
     tie_rule = tie_rule_of(reader)
     source = table.named(form.source)
@@ -327,9 +350,12 @@ def _with_letters(statement: Statement, layer: Computed, table: SymbolTable) -> 
     return table
 
 
-def _wanted(given: Given, statement: Statement, layer: Computed, roles: dict[str, Role],
+def _wanted(given: Given, statement: Statement, layer: Computed, roles: dict[str, Role], card: Card,
             windows: bool = False) -> tuple[Wanted, SymbolTable]:
-    """What ``derive`` lists, else what the question asks for; and the table with the letters of its loss."""
+    """What ``derive`` lists, else what the question asks for; and the table with the letters of its loss.
+
+    Raises :class:`CardError` for words of a request that are not understood: half of it is never answered.
+    """
     asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), roles, layer.table)
     if statement.derive is not None:
         return request(asking, partial(given.of, "derive"), statement.derive, windows), layer.table
@@ -342,6 +368,10 @@ def _wanted(given: Given, statement: Statement, layer: Computed, roles: dict[str
     if not wanted.kinds:
         raise CardError(Problem("the question asks for no message or derivative; add e.g. `derive: [backward]`",
                                 line=given.prose.plain.first_line))
+    if in_english(given.prose.text):
+        refuse_another(given.prose)
+        named = [*mentions(given.prose, partial(letters_of, table=layer.table))]
+        wanted = worded(given.prose, layer, named, roles).widened(wanted, asking, layer.given)
     if windows:
         wanted = replace(wanted, kinds=("jacobian", *wanted.kinds) if "jacobian" not in wanted.kinds else wanted.kinds)
     return wanted, table

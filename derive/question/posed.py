@@ -14,11 +14,12 @@ from functools import partial
 from itertools import pairwise
 
 from derive.errors import CardError, Problem
-from derive.expr import Entry
+from derive.expr import Bracket, Entry, Reduce, walk
 from derive.module import Module
-from derive.notation.rules.kinds import Said, equates
+from derive.notation.rules.kinds import Said, equates, is_case
 from derive.notation.symbols import latex_of, name_of
 from derive.notation.tree import names_in
+from derive.question.letters.outside import told_outside
 from derive.question.sentences.acts import Told, acts, in_bracket, points, predicate
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
@@ -35,14 +36,18 @@ _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _wo
 _TOLD = ("aside.habit", "aside.other")  # of habits, of other layers
 _WINDOWED = ("geometry", "zeros", "ties")  # families in which all is read of windows
 # in front of «$x_1 = 1$»
-_CASES = frozenset("if for when at case point start starts starting initial initialised initially".split())
+_CASES = frozenset("if for when where whenever at case point points start starts starting initial initialised "
+                   "initially".split())
 _LEADS = frozenset(": by as via through follows to".split())  # to what is shown
 _WHOLE = words_of("en", "THE_LAYER") | {"it", "activation", "nonlinearity", "function"}  # twice: another layer
 _CHOOSES = frozenset("take takes use uses choose chooses consider minimise minimises".split())
+_TAKES = _words("TAKES_A_LIMIT")
+LIMIT = re.compile(r"\\(?:to|rightarrow|longrightarrow)\b(?!\s*\\mathbb)")
+_FOR = frozenset({"for", "with", "at"})  # a special case
 _SMALL = 3  # letters of a word between others
 _DOES_SO = frozenset("can may must will holds should".split())
 _OCCURS = frozenset("used occurs appears enters".split())
-_UNREAL = _words("WOULD_BE")
+_UNREAL, _OTHERS = _words("WOULD_BE"), _words("OTHERS")
 
 
 def is_posed(wanted: Wanted, arrives: bool, layer: Computed) -> bool:
@@ -59,11 +64,14 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
     """Raise :class:`CardError` where words say that more is done than the formulas do, some of these ``of_words``."""
     told = sentences(prose) if in_english(prose.text) else []
     windows, attributes, behind = _of_windows(prose, module), _attributes(prose), False
+    _refuse_zeros(prose, module, known)
     for tokens in told:
         follows, beside = behind or points(tokens), Told(tokens)
         shown = max((t.start for t in tokens if t.equates), default=0)  # words that a formula follows say what it shows
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
-            said = _held(clause, module)
+            if _is_special(clause, module):
+                continue
+            said = _held(clause, module) or _takes_limit(clause)
             if said is None and not (of_words and _names_a_part(clause)):
                 said = next((t for t in more(beside, clause, follows and shown <= clause[-1].start, known)
                              if t.start not in attributes and not _is_shown(tokens, t)
@@ -74,6 +82,30 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
                                         "computed, write it into the formulas; if not, leave it out", key="forward",
                                         line=prose.plain.line(said.start)))
         behind |= any(t.formulas and t.equates for t in tokens)
+
+
+def _refuse_zeros(prose: Prose, module: Module, known: Collection[tuple[int, int]]) -> None:
+    """Raise :class:`CardError` for «$x$ outside of the image counts as zero», where no formula says it."""
+    if known or module.fields or any(isinstance(n, Bracket) or isinstance(n, Reduce) and n.binder.cond is not None
+                                     for equation in module.equations for n in walk(equation)):
+        return
+    for tokens in told_outside(prose):
+        quoted = prose.plain.quote(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+        raise CardError(Problem(f"“{quoted}”: write it as a formula, as in `$x_s = 0$ for $s < 0$ and for $s > n$`",
+                                line=prose.plain.line(tokens[0].start), key="forward"))
+
+
+def _takes_limit(clause: Sentence) -> Token | None:
+    r"""«let $\beta \to \infty$»: the layer is another one."""
+    limit = any(t.formulas and LIMIT.search(t.formula.latex) for t in clause)
+    return next((t for t in clause if limit and t.text in _TAKES), None)
+
+
+def _is_special(clause: Sentence, module: Module) -> bool:
+    """«for $p = 1$ this is the average», of a number $p$ that the layer is given: the formulas hold for any."""
+    numbers = {s.name for s in module.table.symbols if not s.axes and s.name in module.given}
+    return clause[0].text in _FOR and any(t.formulas and is_case(t.formula.tree or ()) and {
+        *names_in(t.formula.tree or ())} <= numbers for t in clause[1:3])
 
 
 def _names_a_part(clause: Sentence) -> bool:
@@ -177,7 +209,9 @@ def _held(clause: Sequence[Token], module: Module) -> Token | None:
     texts = {t.text for t in clause}
     if letters and not letters & ({*module.defined} | _trained(module) if texts & _REGARD else {*module.defined}):
         return None
-    if texts & _NOT:
+    if not _OTHERS.isdisjoint(texts):
+        return None  # «every year somebody treats the mean as a constant»
+    if texts & _NOT - {"without"}:
         held = _THROUGH if letters or texts & _GETS_THERE else frozenset()
     else:
         held = (_HELD if letters else frozenset()) | (_AS_WHAT if texts & _REGARD else frozenset())

@@ -15,7 +15,7 @@ from derive.errors import CardError, Problem
 from derive.expr import Entry, walk
 from derive.module import Module
 from derive.notation.rules.kinds import Said
-from derive.notation.symbols import name_of
+from derive.notation.symbols import Kind, name_of
 from derive.question.letters.naming import letters_of
 from derive.question.requests.of_what import letter_of_noun, nouns
 from derive.question.requests.slots import losses, not_asked_so, refuse_words
@@ -97,7 +97,8 @@ def _items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
             told = 0 if token.text == ":" or orders(tokens, n) else 2
         else:
             goes_on = bool(told) and (token.text not in (",", ";") or _is_letter(tokens, n + 1))
-            told = int(goes_on or token.text in _TOLD or (not with_manner and _tells_how(tokens, n)))
+            of_item = n > first and tokens[n - 1].text in _HEADS and token.text in ("that", "which")
+            told = int(goes_on or token.text in _TOLD and not of_item or (not with_manner and _tells_how(tokens, n)))
         ends = token.kind == "sign" or token.text in ("and", "well") or any(f.display for f in token.formulas)
         if ends and token.formulas and not (told or depth):
             found.append(token)
@@ -166,7 +167,22 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
                 if not token.formulas or token.said is not Said.LETTERS:
                     continue
                 letters = given if valued and before.text not in _TOWARDS else given | defined
+                if token is item[0] or before.text in _TOWARDS | _AND | {"by"}:
+                    _refuse_unknown(token, module, prose)
                 if wrong := letters & {*letters_of(token.formula, module.table), *map(name_of, token.letters)}:
                     raise CardError(Problem(f"`{sorted(wrong)[0]}` stands in what is asked, and no derivative by it is "
                                             "understood; write the derivatives that are wanted, or `derive` in the "
                                             "front matter", line=prose.plain.line(token.start), key="derive"))
+
+
+def _refuse_unknown(token: Token, module: Module, prose: Prose) -> None:
+    """Raise :class:`CardError` for letters of a list in a request that no formula has."""
+    own = {*module.given, *module.defined}
+    symbols = [s for s in module.table.symbols if s.kind is not Kind.TENSOR or s.name in own or s.name.startswith(
+        ("delta", "loss"))]
+    known = {"delta", *(axis for s in symbols for axis in s.axes)} | {s.name.partition("_")[0] for s in symbols} | {
+        s.name for s in symbols}
+    if unknown := {*map(name_of, token.letters)} - known - {*letters_of(token.formula, module.table)}:
+        raise CardError(Problem(f"the question asks for the derivative by `{sorted(unknown)[0]}`, and the layer has no "
+                                f"`{sorted(unknown)[0]}`: write the forward formulas with it",
+                                line=prose.plain.line(token.start), key="derive"))

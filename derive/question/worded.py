@@ -45,6 +45,7 @@ _LOSS, _LAYER, _PASSED = _words("OF_WHAT_IT_IS"), _words("THE_LAYER"), _words("P
 _OTHER, _ANOTHER, _ABOVE = _words("SOMETHING_ELSE"), _words("OF_ANOTHER_LAYER"), _words("STANDS_FOR_ANSWERS")
 _CHANGED = DONE_BESIDES | _words("HELD") | _ANOTHER | _words("CHANGES_WHAT_IS_ASKED")
 _SCALES, _OF_PARTS = _words("SCALES_OR_SHIFTS"), _words("OF_SOME_LAYERS")
+_WHICH_LAYER = _words("WHICH_OF_SEVERAL")
 _SHOWN, _ENDS_CLAIM = _words("SHOWS"), _words("ENDS_A_CLAIM")
 _IF, _HARMLESS = _words("ONLY_IF"), _words("HOLDS_ANYWAY")
 _TOWARD, _NUMBERS = frozenset("of for to on at".split()), (None, None, "two", "three", "four", "five", "six")
@@ -105,6 +106,10 @@ def refuse_another(prose: Prose) -> None:
         if place is not None:
             raise not_asked_so(prose, place.start(), place.end())
     for item in (i for tokens in asking for i in items(tokens)):
+        for one, other in itertools.pairwise(item):  # «the gradients for the first layer»
+            if one.text in _WHICH_LAYER and other.text in ("layer", "layers") and not any(
+                    t.formulas and t.said is Said.LETTERS for t in item):
+                raise not_asked_so(prose, one.start, other.start + len(other.text))
         for token in item:
             if token.text in _ANOTHER and token.start not in read and not (_names(item, token) or _is_vjp(item, token)):
                 raise not_asked_so(prose, token.start, token.start + len(token.text))
@@ -202,10 +207,6 @@ class _Reader:
             ordered = any(orders(item, n) for n in range(at))
             at += ordered and at < len(item) and item[at].text in ("down", "out")
             headed = self._item(item, item[at:], ordered, headed)
-        for n, token in enumerate(tokens[1:], 1):  # «the message that the layer sends down to $x$»
-            if token.start not in read and token.text in ("that", "which") and tokens[n - 1].text in _HEADS:
-                clause = [*itertools.takewhile(lambda t: t.text not in {",", "and"} | _IF, tokens[n + 1 :])]
-                self._behind(clause if any(t.text in _PASSED for t in clause) else ())
         return self
 
     def _told(self, tokens: Sequence[Token]) -> None:
@@ -322,9 +323,12 @@ class _Reader:
             if texts & _LOSS and ("both" in texts or any(t in _NUMBERS for t in texts)):
                 raise self.refuse(*words)  # «the gradients of the two losses»
             return
-        if gap is None and cut == "of" and by_more and not self._called(
-                [t.text for t in words if t.text not in _PLAIN | _LAYER | _BARE], self.outer):
-            raise self.refuse(*tokens)  # «the gradients of the weights with respect to the input»
+        if gap is None and cut == "of" and by_more:
+            own = [t.text for t in words if t.text not in _PLAIN | _LAYER | _BARE]
+            if self._is_output(own):
+                return
+            if not self._called(own, self.outer):
+                raise self.refuse(*tokens)  # «the gradients of the weights with respect to the input»
         if gap is not None:
             for token in words:
                 called = _names(tokens, token) and named(token.text, "statistic")  # «the mean $m$»
@@ -337,6 +341,10 @@ class _Reader:
         updates = cut == "to" and words[0].text == "update"  # «the one used to update its gains»
         self._noun([t for t in words[updates:] if t.text not in _PASSED], cut)
 
+    def _is_output(self, noun: Sequence[str]) -> bool:
+        """«the gradient of this energy with respect to …», of the one number that is computed in the end."""
+        return bool(noun) and not self.layer.entry.indices and not any(named(word, *FAMILIES) for word in noun)
+
     def _noun(self, words: Sequence[Token], cut: str = "") -> None:
         """Take the letters that a noun is of: those called so, those of its role, or all that it may be of."""
         own = [t for t in words if t.text not in _PLAIN | _LAYER]
@@ -347,7 +355,8 @@ class _Reader:
             raise self.refuse(wrong)
         self._count(words)
         texts = {t.text for t in own}
-        if named_ := self._called([t.text for t in own if t.text not in _BARE], self.nouns):
+        noun = [t.text for t in own if t.text not in _BARE]
+        if named_ := self._called(noun, self.nouns) or self._called(noun, self.outer) & {*self.layer.given}:
             self.exact |= named_
             self.found |= named_
             return

@@ -15,6 +15,7 @@ from derive.notation.rules import LETTERS, RULES, rewritten
 from derive.notation.rules.kinds import equates, is_derived
 from derive.notation.rules.trees import Run, equals, sides, statements, with_trees
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
+from derive.notation.tree import base_of, is_token
 from derive.question.letters.applied import with_named, with_softmax
 from derive.question.letters.claims import Doubts, computes_nothing, without_claims
 from derive.question.letters.defining import defined_in_words
@@ -28,6 +29,7 @@ from derive.question.letters.naming import (
     softmax_said,
     with_shapes_said,
 )
+from derive.question.letters.outside import zeros_told
 from derive.question.letters.stacked import with_rows
 from derive.question.parts.around import placed_parts
 from derive.question.parts.between import parts_between
@@ -53,6 +55,7 @@ class Written:
     counted: list[str]
 
 
+_OF_A_FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*(?:'|\^\s*\{?\s*\\prime)\s*\}?\s*=")  # σ' = σ(1 − σ), of all arguments
 _TOPICS = {
     "dual": "a dual problem", "em": "the EM algorithm", "posterior": "a posterior",
     "estimate": "an estimate from samples", "bound": "a bound", "expectation": "an expectation",
@@ -77,7 +80,8 @@ def refuse_other_topics(card: Card, prose: Prose) -> None:
             quoted = prose.plain.quote(span.start, span.stop)
             raise UnsupportedError(Problem(f"“{quoted}”: the question is about {_TOPICS[kind]}, not about a layer's "
                                            "messages", line=prose.plain.line(span.start)))
-        if kind == "recurrent" and not named(prose.text, "topic.steps"):
+        steps = sum(len(statements(f.tree or ())) for f in prose.formulas if equates(f))  # h_1 = …, h_2 = …
+        if kind == "recurrent" and not (written and steps > 1 or named(prose.text, "topic.steps")):
             raise UnsupportedError(Problem(f"“{prose.plain.quote(span.start, span.stop)}”: recursions are not covered",
                                            line=prose.plain.line(span.start)))
 
@@ -154,11 +158,22 @@ def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = (
             node = result if isinstance(result, Node) else _read_in_part(part, table)
             if node is not None:
                 nodes.append((part, node))
-            elif isinstance(result, DeriveError) and not declares(part):
+            elif isinstance(result, DeriveError) and not (
+                    declares(part) or _OF_A_FUNCTION.match(part.latex) or _is_condition(part)):
                 failures.append((part, result))
     renamed, table = with_biases((node for _, node in nodes), table)
-    whole, zeros = with_zeros_outside(tuple(zip((part for part, _ in nodes), renamed, strict=True)))
-    return Read(whole, tuple(failures), table, {}, zeros)
+    whole = tuple(zip((part for part, _ in nodes), renamed, strict=True))
+    told, setting = zeros_told(prose, table, whole)
+    places = {(f.line, f.column) for f in setting}
+    whole, zeros = with_zeros_outside([one for one in whole if (one[0].line, one[0].column) not in places], told)
+    return Read(whole, tuple(failures), table, {}, (*zeros, *setting))
+
+
+def _is_condition(formula: Formula) -> bool:
+    """|r| = 1, of no letter: it defines none."""
+    runs = sides(statements(formula.tree or ())[0]) if len(statements(formula.tree or ())) == 1 else []
+    return len(runs) == 2 and len(runs[1]) == 1 and is_token(runs[1][0], "NUMBER") and not (
+        len(runs[0]) == 1 and is_token(base_of(runs[0][0]), "NAME"))
 
 
 def _read_in_part(formula: Formula, table: SymbolTable) -> Node | None:

@@ -206,6 +206,9 @@ class Asking:
                     yield from self.of_name(name)
                 elif plain and self.output.indices:
                     yield self._indexed(Entry("loss", ()), Entry(name, ()))
+        trained = self._of_role("parameters")
+        if self.kinds.get("parameters") and not letters & {*trained}:  # «to all four parameters, and $x$»
+            yield from (d for name in trained for d in self.of_name(name, next(iter(self.by_name.values()), Of.BOTH)))
 
     def _narrower(self) -> bool:
         """«the backward message with respect to $x$»: letters of a role are named, and others of it are not wanted."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import cast
 
 import derive.expr as ex
@@ -33,12 +34,15 @@ class Inside:
         return Inside(_innermost((self.lower, other.lower), max), _innermost((self.upper, other.upper), min))
 
 
-def with_zeros_outside(nodes: Nodes) -> tuple[tuple[tuple[Formula, ex.Node], ...], tuple[Formula, ...]]:
+def with_zeros_outside(nodes: Nodes, told: Mapping[Slot, Inside] = MappingProxyType({})) -> tuple[
+        tuple[tuple[Formula, ex.Node], ...], tuple[Formula, ...]]:
     """The formulas with a condition at each entry that may lie outside, and those that say that it is 0 there.
+
+    ``told`` are axes of which words say it.
 
     Raises :class:`CardError` where a condition besides says that only some are.
     """
-    found: dict[Slot, Inside] = {}
+    found: dict[Slot, Inside] = {**told}
     said: list[Formula] = []
     rest: list[tuple[Formula, ex.Node]] = []
     n = 0
@@ -58,6 +62,10 @@ def _zeros(nodes: Nodes, n: int) -> tuple[list[tuple[Slot, Inside]], int]:
     conds: list[ex.Cond] = []
     if isinstance(node, ex.And | ex.Given):
         node, *conds = node.conds if isinstance(node, ex.And) else (node.claim, *ex.conditions(node.cond))
+    if isinstance(node, ex.Rel) and isinstance(cases := node.terms[-1], ex.Cases) and all(
+            value is ex.ZERO for value, _ in cases.branches):  # one below the other
+        conds += [cond for _, cond in cases.branches]
+        node = ex.Rel((*node.terms[:-1], ex.ZERO), node.ops)
     if not isinstance(node, ex.Rel) or {*node.ops} != {"="} or node.terms[-1] is not ex.ZERO or not all(
             isinstance(e, ex.Entry) and e.indices for e in node.terms[:-1]):
         return [], 0

@@ -2,7 +2,7 @@ r"""Lists: letters that stand for several or for their entries, samples, sums an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise, takewhile
 
 from derive.notation import tree as tr
@@ -274,10 +274,20 @@ def ranges(formulas: list[Formula]) -> list[Formula]:
                 range_ = tr.Command("RANGE", ((own,), rest[:1], (last,)), own.start, last.end)
                 return *run[:n], range_, *counted(behind)
             if len(listed) == len(values) - 1 and len(behind) == 2 and tr.is_token(behind[-1], "DOTS"):
-                return *run[: n + 1], trees.sign("REL", "≥", at), rest[0]
+                return (*_each(run[: n + 1], trees.sign("REL", "≥", at), rest[0], below),)
         return run
 
     return trees.changed(formulas, lambda tree: trees.mapped(tree, counted, scripts=False))
+
+
+def _each(run: trees.Run, sign: tr.Item, low: tr.Item, below: Collection[str]) -> Iterator[tr.Item]:
+    r"""i \ge 0, j \ge 0 of the indices i, j at the end of a run."""
+    first = len(run) - 1
+    while first > 1 and str(run[first - 1]) == "," and str(run[first - 2]) in below:
+        first -= 2
+    yield from run[:first]
+    for item in run[first:]:
+        yield from (item, sign, low) if trees.letter(item) is not None else (item,)
 
 
 _INDICES = "ijlmrsuvpqabc"

@@ -365,7 +365,8 @@ def _is_point(formula: Formula, prose: Prose, of_size: bool = False) -> bool:
                 if named(behind, "point.special"):
                     return True
             elif (_ends(before, "point.set") and _goes_on(behind)) or behind.endswith("?") or _ends(
-                    before, "point.at") or named(prose.text[start:stop], "point.value", "point.special") or named(
+                    before, "point.at") or named(
+                    prose.text[start:stop], "point.value", "point.special", "aside.habit") or named(
                     before, "claim.shown", "ask.explain"):  # «verify that $γ = 0$ gives …»
                 return True
     return False

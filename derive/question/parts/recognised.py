@@ -237,7 +237,9 @@ class Recognised:
             before = next((s for s in nouns if s.start < part.start and last.start < start), None)
             noun = beside or before
             direct = last.name == "linear" and not named(text[last.end : part.start], "join.then", "join.through")
-            weighs = any(noun.start < at < (stop if beside else part.start) for at in places) if noun else False
+            hidden = "hidden" in self._before(part.start)  # «a hidden layer of tanh units»
+            within = (noun.start, stop if beside else part.start) if noun else (0, 0)
+            weighs = hidden or any(within[0] < at < within[1] for at in places)
             if noun and not direct and part.name in UNITS and (weighs or asked):
                 options = {"units": "1"} if noun.concept == "unit.one" else self._counted(part.start)
                 if beside and noun.start > part.start:

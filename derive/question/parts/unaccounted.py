@@ -373,7 +373,7 @@ def _views(prose: Prose, module: Module) -> Iterator[Open]:
             words = prose.text[gap.start + 1 : other.start]
             one, two = ({*map(name_of, bare_letters(g.formula))} & given for g in (gap, other))
             told = begins(words, 0, "naming.is") and ends(words, "view.of", over=("naming.article",))
-            if one and two and one != two and told and not {*words} & {*".;?!¶"}:
+            if one and two and one != two and told and not {*words} & {*",.;?!¶"}:
                 yield (gap.start, other.start + 1,
                        "is said, and the layer takes both as given: write the formulas with one of them")
 

@@ -215,6 +215,11 @@ def _order(subscript: str) -> int:
 def _refuse_no_layer(chain: Chain) -> None:
     """«A neuron with logistic sigmoid»: its weighted sum is not named; «sigmoid and ReLU»: are they joined?"""
     parts, prose = chain.parts, chain.prose
+    for before, part in zip([None, *parts], parts, strict=False):  # «a tanh hidden layer»
+        hidden = last_word(prose.text, part.start) == "hidden" or prose.text.startswith(" hidden", part.end)
+        if hidden and part.name in ACTIVATIONS and (before is None or before.name != "linear"):
+            raise chain.unclear(part, ": no weights are named; write e.g. “a linear layer followed by …”, or the "
+                                      "forward formulas")
     if any(p.name == "linear" for p in parts):
         return
     parts = [p for p in parts if p.name != "residual"]

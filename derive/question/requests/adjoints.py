@@ -20,7 +20,8 @@ from derive.sections import lines_of
 _LETTER = r"\\bar\s*(?:\{\s*(?P<braced>\\?[A-Za-z]+(?:_\w|_\{\w+\})?)\s*\}|(?P<bare>\\[A-Za-z]+|\s*[A-Za-z]))"
 _INDEX = r"(?:\s*_\s*(?:\w|\{[^{}]*\}))?"
 _BARRED = re.compile(_LETTER)
-_ALONE = re.compile(rf"\s*{_LETTER}{_INDEX}\s*[.,;]?\s*(?:=[^=]*)?", re.DOTALL)
+_GIVEN = r"(?:(?::|\\coloneqq|\\equiv)?=?[^=]*\\partial[^=]*|=[^=]*)?"  # := ∂L/∂y
+_ALONE = re.compile(rf"\s*{_LETTER}{_INDEX}\s*[.,;]?\s*{_GIVEN}", re.DOTALL)
 _LOSS = re.compile(r"\\partial\s*(\\?[A-Za-z]+)\s*(?:\}|/)")
 _LOSSES = ("L", r"\ell", "J", "E", "C")
 

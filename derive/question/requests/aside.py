@@ -1,4 +1,8 @@
-"""Side questions beside derivatives that letters ask for: set aside before anything is read, and not answered."""
+"""What nothing hangs on, set aside before anything is read: side questions, which are not answered, and remarks.
+
+Remarks say where a letter stands (“note that $x$ enters twice”), what becomes of the layer in a limit (“for
+$\\beta \\to \\infty$ one recovers the maximum”), how an answer is to be written (“as simply as possible”).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,12 @@ from derive.card import Card
 from derive.errors import DeriveError
 from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import Said
-from derive.question.sentences.grammar import words_of
+from derive.question.posed import LIMIT
+from derive.question.sentences.actions import ACTIONS
+from derive.question.sentences.atoms import ATOMS
+from derive.question.sentences.grammar import Parse, words_of
+from derive.question.sentences.meaning import ROWS
+from derive.question.sentences.runs import RUNS
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose, prose_of
@@ -21,6 +30,8 @@ from derive.sections import lines_of
 Place = tuple[int, int]
 _ORDERS, _OTHERS = words_of("en", "SIDE_ORDER"), words_of("en", "OTHER_ORDER")
 _ANSWERED = words_of("en", "BACKWARD_SAID")
+_REMARKS, _MANNERS = words_of("en", "IN_A_REMARK"), words_of("en", "OPENS_A_MANNER")
+_TAKES = words_of("en", "TAKES_A_LIMIT")
 _SHORT = 5  # tokens
 _MANNER = frozenset("also then now finally briefly bonus note side question remark and next please".split())
 _WORD = re.compile(r"[a-z]+")
@@ -34,24 +45,56 @@ def set_aside(card: Card) -> tuple[Card, tuple[str, ...]]:
     «What is the role of the factor?», «Verify that it is continuous.»: no layer hangs on them, where the question
     writes formulas and asks for derivatives of letters in other sentences.
     """
-    if "?" not in card.question and not any(word in _ORDERS | _OTHERS for word in _WORD.findall(card.question.lower())):
+    words = {*_WORD.findall(card.question.lower())}
+    if "?" not in card.question and words.isdisjoint(_ORDERS | _OTHERS | _REMARKS):
         return card, ()
     try:
         prose = prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
     except DeriveError:
         return card, ()
-    places = [*_side(prose)] if in_english(prose.text) else []
-    if not places:
+    if not in_english(prose.text):
         return card, ()
+    places = [*_side(prose)]
     question = card.question
+    for start, stop in _remarks(prose):
+        question = _blank(question, start, stop)
     for start, stop in places:
-        question = question[:start] + re.sub(r"[^\n]", " ", question[start : stop - 1]) + "." + question[stop:]
+        question = _blank(question, start, stop - 1, ".")
+    if question == card.question:
+        return card, ()
     at = sum(map(len, lines_of(card.text)[: card.question_line - 1]))
     text = card.text[:at] + question + card.text[at + len(question) :]
     said = [(card.question_line + card.question.count("\n", 0, start), " ".join(card.question[start:stop].split()))
             for start, stop in places]
     return replace(card, text=text), tuple(
         f"not answered, since it asks for no derivative: line {line}: “{words}”" for line, words in said)
+
+
+def _blank(text: str, start: int, stop: int, sign: str = "") -> str:
+    """The text with spaces there, and this sign in place of what follows them."""
+    return text[:start] + re.sub(r"[^\n]", " ", text[start:stop]) + sign + text[stop + len(sign) :]
+
+
+def _remarks(prose: Prose) -> Iterator[Place]:
+    """Where remarks stand in the source: whole sentences, and in others how an answer is to be written."""
+    origin = (*prose.plain.origin, len(prose.plain.source))
+    for one in sentences(prose):
+        parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, one)
+        if parse.whole("remark") or _is_limit(one):
+            start, stop = _place(one, prose)
+            yield start, stop - 1
+            continue
+        for n, token in enumerate(one):
+            ends = [end for end, _ in parse.runs("manner", n)] if token.text in _MANNERS else []
+            if ends:
+                last = one[max(ends) - 1]
+                yield origin[token.start], origin[last.start + max(1, len(last.text))]
+
+
+def _is_limit(one: Sentence) -> bool:
+    """It says what becomes of the layer in a limit, and takes none: it defines and orders nothing."""
+    limits = any(t.formulas and LIMIT.search(t.formula.latex) for t in one)
+    return limits and not asks(one) and not any(map(_defines, one)) and _TAKES.isdisjoint(t.text for t in one)
 
 
 def _side(prose: Prose) -> Iterator[Place]:

@@ -296,7 +296,8 @@ class AskingInWords(Asking):
             for start, name in self._called(prose, by.stop, stop) if not argued and not alone(before) else ():
                 if self._letters((name,), prose.said(by.start, start + 1), of, prose.plain.origin[start]):
                     yield by.start
-            if not argued and requested(prose.text, by.start) and not named(before, "upstream.given"):
+            given = named(before.rpartition(",")[2], "upstream.given")  # not «for a given message, compute …»
+            if not argued and requested(prose.text, by.start) and not given:
                 self._refuse_others(prose, by)
 
     def _of_letter(self, prose: Prose, start: int, stop: int) -> Of | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 
 from derive.notation.rules.kinds import Said
 from derive.notation.tree import Token as Leaf
@@ -59,6 +60,7 @@ DO = frozenset().union(*map(does, (_VERBS | _BOTH) - _NAMES))
 DONE_BESIDES = DONE - frozenset().union(*map(done, _SHOWN))
 _DO_ALL = DO | frozenset().union(*map(does, _NAMES))
 _DO_BESIDES = DO - frozenset().union(*(does(verb) - {verb} for verb in _SHOWN))
+_OF_ONE, _OF_ALL = _words("SAYS_MORE_OF_ONE"), _words("SAYS_MORE_OF_ALL")
 _ALONE = frozenset().union(*map(does, _VERBS)) | _words("SAYS_MORE")
 _DOING = frozenset().union(*map(doing, _VERBS | _BOTH))
 _GOES_ON, _BY_ITSELF, _COMPUTED = _words("GOES_ON"), _words("MORE_BY_ITSELF"), _words("IS_COMPUTED")
@@ -74,6 +76,10 @@ def acts(clause: Sequence[Token], n: int) -> bool:
         return follows in ("to", "at")
     if text == "half" and follows == "of" and clause[n + 2 : n + 3] and clause[n + 2].text not in _OBJECT:
         return False  # «half of last year's class lost a sign»
+    if text in _OF_ONE:
+        return before in ("a", "another")
+    if text in _OF_ALL:
+        return follows not in ("a", "an")
     if text in _ALONE:
         return not _adds_up(clause, n) and len(clause) > _SHORT  # not «extra thought:»
     if text in _GOES_ON:
@@ -152,7 +158,9 @@ class Told:
         """Where the words of a clause stand that are told."""
         texts = {t.text for t in clause}
         derived = any(t.formulas and t.said is Said.DERIVATIVE for t in clause)  # «chain it with ∂p/∂z»
-        whole = derived or not _OTHERS.isdisjoint(texts) or any(map(_names, clause))
+        yours = any(a.text == "if" and b.text == "you" for a, b in pairwise(clause))  # «square it if you like»
+        inside = any(t.text in _OF_A_FORMULA for t in clause[:2])  # «the numerator compresses the range»
+        whole = derived or yours or inside or not _OTHERS.isdisjoint(texts) or any(map(_names, clause))
         point, adds = not _POINTLIKE.isdisjoint(texts), not _OF_DERIVATIVES.isdisjoint(texts)
         found, past, may = set[int](), False, False
         for token in clause:
@@ -208,6 +216,7 @@ def _names(token: Token) -> bool:
 
 
 _WAS, _WE, _WHY, _MAY = _words("WAS"), _words("WE"), _words("OPENS_A_REASON"), _words("MAY")
+_OF_A_FORMULA = _words("PART_OF_A_FORMULA")
 _IGNORES, _POINTLIKE = frozenset({"ignore", "ignored", "neglect", "neglected"}), _words("POINTS_OF_A_LAYER")
 _ADDS = frozenset().union(*(does(v) | done(v) | doing(v) for v in ("add", "sum", "combine", "collect")))
 _POINTS = _words("POINTS_TO_FORMULAS")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from derive.notation.rules.kinds import Said
+from derive.notation.rules.kinds import Said, is_case
 from derive.notation.tree import Scripted, base_of, inside, is_token
 from derive.question.sentences import request_atoms
 from derive.question.sentences.actions import Say
@@ -147,6 +147,7 @@ ATOMS: dict[str, Callable[[Token], Any]] = {
     "plusminus": lambda token: "" if token.kind == "formula" and _SIGNS.fullmatch(token.formula.latex) else None,
     "several": lambda token: token if token.kind == "formula" and len(token.letters) > 1 else None,
     "declared": lambda token: token if token.kind == "formula" and token.said is Said.DECLARATION else None,
+    "special": lambda token: token if token.formulas and is_case(token.formula.tree or ()) else None,
     "SLASH": lambda token: "" if token.text == "/" else None,
     "LB": lambda token: "" if token.text == "(" else None, "RB": lambda token: "" if token.text == ")" else None,
     "added": lambda token: token if token.kind == "formula" and token.formula.latex.lstrip()[:1] == "+" else None,

@@ -238,7 +238,7 @@ def given_module(card: Card, statement: Statement, fields: Fields = ()) -> Modul
 def _idle(given: Given, statement: Statement, layer: Computed) -> Iterator[str]:
     for n, text in enumerate(statement.facts or ()):
         claims = [c for _, node in given.of("facts", n) for c in statements(node)]
-        if not any(True for _ in facts_given(claims, layer.given)):
+        if ("facts", n) not in given.zeros and not any(True for _ in facts_given(claims, layer.given)):
             yield f"the fact ${text}$ is no condition on one of the letters given, and is left out"
 
 

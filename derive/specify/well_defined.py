@@ -20,6 +20,7 @@ from derive.expr import (
     In,
     Infinity,
     Listed,
+    Matrix,
     Mul,
     Node,
     Num,
@@ -95,8 +96,8 @@ def refuse_open(used: Sequence[Definition]) -> None:
             names = ", ".join(f"`{i.name}`" for i in sorted(left, key=lambda i: i.name))
             held = dict.fromkeys(f"`{n.tensor}`" for n in walk(definition.value) if isinstance(n, Entry)
                                  and left & {*n.indices})
-            otherwise = (f"a label of {', '.join(held)}, give what it labels a letter of its own" if held else
-                         "a number such as a stride, state its value, as in `s = 2`")
+            otherwise = (f"a label of {', '.join(held)}, state what it is one of, as in `c \\in \\{{1, \\dots, K\\}}`"
+                         if held else "a number such as a stride, state its value, as in `s = 2`")
             raise CardError(Problem(
                 f"{place(definition.formula)}: the index {names} stands on the right and not on the left; write it on "
                 f"the left, or sum over it; if it is no index but {otherwise}", line=definition.formula.line))
@@ -116,6 +117,10 @@ def refuse_numbers(used: Iterable[Definition], table: SymbolTable) -> None:
             if any(isinstance(n, Entry) and n.indices for limit in limits if limit is not None for n in walk(limit)):
                 raise CardError(Problem(f"{at}: a limit of `{write(node, table)}` is an entry; write whole numbers, "
                                         "sizes and indices", line=line))
+            if isinstance(node, Matrix):
+                raise CardError(Problem(f"{at}: a matrix of letters is nothing to compute with; write its entries, one "
+                                        r"below the other by cases: `a_k = \begin{cases} h_k & \text{if } k < H \\ "
+                                        r"x_{k-H} & \text{otherwise} \end{cases}`", line=line))
             if isinstance(node, Fn) and _outside(node):
                 raise CardError(Problem(f"{at}: `{write(node, table)}` has no value", line=line))
             if _digits(node) > MOST_DIGITS:

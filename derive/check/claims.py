@@ -227,7 +227,13 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
         item.formula.line, item.formula.column) in spelt else item for group in groups for item in group)
     own = Reading(letters.module, table, definitions=tuple(letters.stars))
     return Solution(tuple(i for i in found_ if not _DELTA.fullmatch(i.formula.latex)), own,
-                    tuple(node for node in read if isinstance(node, Cond)))
+                    tuple(node for node in (*read, *_listed(asked, letters)) if isinstance(node, Cond)))
+
+
+def _listed(asked: Sequence[Formula], letters: Letters) -> Iterator[Node | DeriveError]:
+    """g = (1, 2, -1) of the question, where g_i is the gradient that comes in."""
+    lists = [new for f in asked if (new := respelled(f, letters.module)) is not f]
+    yield from (node for f in rewritten(lists) for _, node in read_parts(f, letters.module.table))
 
 
 def _beside_upstream(text: str, module: Module) -> bool:

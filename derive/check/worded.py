@@ -41,7 +41,8 @@ _SIGNS = {"NONNEGATIVE": "≥", "NONPOSITIVE": "≤", "POSITIVE": ">", "NEGATIVE
 # the temperature $T$; an adjective may restrict: the optimal $w$
 _NAMING = re.compile(r"\b([a-z]{3,}?(?<!ed|al|ar|ic|um)(?<!ing|ive|ant|ous|ble))\s+\$\s*(\\[A-Za-z]+(?:\{\w+\})?|\w)")
 _PLACES = re.compile(r"\\arg|\*|\)\s*&?=")  # (i, j) = (0, 1)
-_NUMBER = r"\s*-?(?:\d+(?:\.\d+)?(?:/\d+)?|\\[td]?frac\s*(?:\{\d+\}|\d)\s*(?:\{\d+\}|\d))\s*"
+_GAP = r"(?:\s|\\[,;:! ])*"
+_NUMBER = _GAP + r"-?(?:\d+(?:\.\d+)?(?:/\d+)?|\\[td]?frac\s*(?:\{\d+\}|\d)\s*(?:\{\d+\}|\d))" + _GAP
 _TRANSPOSE = r"(?:\s*\^\s*\{?\s*(?:\\top|T|\\mathsf\{T\})\s*\}?)?"
 _LIST = re.compile(rf"(?<==)\s*(?:\\left)?[(\[]({_NUMBER}(?:,{_NUMBER})+)(?:\\right)?[)\]]{_TRANSPOSE}(?![\w^(\\])")
 _IDENTITY = re.compile(r"(?<![A-Za-z\\{_^])(?:\\mathbf\s*(?:\{I\}|I)|I)(?:_(?:\w|\{\w+\}))?(?![A-Za-z_\[(^'])")

@@ -14,6 +14,9 @@ QUESTIONS = {
              r" one-hot target $t$. Derive $\partial L/\partial z_k$.",
     "pool": r"Max pooling with a $2\times 2$ kernel and stride 2: $y_{kl} = \max_{(i,j)\in\Omega(k,l)} x_{ij}$. Derive the"
             r" backward message for an upstream gradient $\delta_{kl} = \partial L/\partial y_{kl}$.",
+    "numbers": r"A layer computes $y_i = \max(0, x_i) + a \min(0, x_i)$ with one learnable slope $a$. Given $g_i = \partial L/\partial"
+               r" y_i$, derive $\partial L/\partial x_i$ and $\partial L/\partial a$. Evaluate both for $x = (2,-1,-3)$, $a = 0.25$,"
+               r" $g = (1,2,-1)$.",
     "prelu": r"A layer computes $y_k = \max(s_k, a s_k)$ with trained slope $a$, $0<a<1$. Derive $\partial y_k/\partial s_k$.",
     "swish": r"A unit computes $y = x\,\sigma(\beta x)$ with $\sigma(z)=\frac{1}{1+e^{-z}}$ and a trainable $\beta$. Derive"
              r" $\partial y/\partial x$.",
@@ -77,6 +80,8 @@ SAID = [
     ("deep", ERROR, "pppx"),  # a wrong equation says nothing of the shapes of letters
     ("elu", r"* **Case 1** ($x_k > 0$): $\frac{\partial y_k}{\partial x_k} = 1$."
             "\n" r"* **Case 2** ($x_k \le 0$): $\frac{\partial y_k}{\partial x_k} = y_k$.", "px"),
+    ("numbers", r"$\frac{\partial L}{\partial a} = 2\cdot(-1) + (-1)\cdot(-3) = 1$, $\frac{\partial L}{\partial x} = (1,\; 0.5,\;"
+                r" -0.25)$; $\frac{\partial L}{\partial x} = (1,\; 0.5,\; 0.25)$.", "pppx"),
     ("ce", r"After simplification, $\frac{\partial L}{\partial z_i} = t_i - p_i$.", "x"),
     ("ce", r"Let $z = (0, 0)$, $t = (1, 0)$. Then $p = (\tfrac12, \tfrac12)$ and $\nabla_z L = (-\tfrac12, \tfrac{1}{2})$.", "pp"),
 ]  # fmt: skip

@@ -35,5 +35,5 @@ def placed(layer: Said, readings: list[str]) -> bool:
     known, said = ({r for r in rs if not _ROLE.fullmatch(r)} for rs in (layer.module.readings, readings))
     exact, lettered = {r for r in known if "`" not in r}, {r for r in known if "`" in r}
     expected = {r for r in _roles(layer, layer.module.readings) if r[1] not in held(layer.module)}
-    others = {*map(kind, said - exact)} == {*map(kind, lettered)}
+    others = sorted(map(kind, said - exact)) == sorted(map(kind, lettered))
     return exact <= said and others and _roles(layer, readings) == expected

@@ -45,6 +45,7 @@ PLANTS: list[tuple[str, str, Callable[[Facts], Facts]]] = [
     ("layer_norm_by_name", "answer_letters", lambda f: {"parameters": f["parameters"][:1]}),
     ("layer_norm_by_name", "answer_letters", lambda f: {"constants": []}),
     ("layer_norm_by_name", "readings", lambda f: {"readings": [r.replace(r"$\gamma$, ", "") for r in f["readings"]]}),
+    ("gradient_step", "readings", lambda f: {"readings": f["readings"][:-1]}),
     ("affine_layer", "readings", lambda f: {"readings": [r.replace("taken as input ", "parameter ") for r in f["readings"]]}),
     ("affine_layer", "letters", lambda f: {"rows": [(r[0], r[1].replace("assumed", "input"), r[2]) for r in f["rows"]]}),
     ("affine_layer", "letters", lambda f: {"rows": [(r[0], r[1], r[2].replace("<", r"\le")) for r in f["rows"]]}),

@@ -41,7 +41,7 @@ _CASES = frozenset("if for when where whenever at case point points start starts
 _LEADS = frozenset(": by as via through follows to".split())  # to what is shown
 _WHOLE = words_of("en", "THE_LAYER") | {"it", "activation", "nonlinearity", "function"}  # twice: another layer
 _CHOOSES = frozenset("take takes use uses choose chooses consider minimise minimises".split())
-_TAKES = _words("TAKES_A_LIMIT")
+_TAKES, _PARTAKES, _IS_ZERO = _words("TAKES_A_LIMIT"), _words("TAKES_PART"), _words("IS_ZERO")
 LIMIT = re.compile(r"\\(?:to|rightarrow|longrightarrow)\b(?!\s*\\mathbb)")
 _FOR = frozenset({"for", "with", "at"})  # a special case
 _SMALL = 3  # letters of a word between others
@@ -71,7 +71,7 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
             if _is_special(clause, module):
                 continue
-            said = _held(clause, module) or _takes_limit(clause)
+            said = _held(clause, module) or _takes_limit(clause) or _takes_part(clause, module)
             if said is None and not (of_words and _names_a_part(clause)):
                 said = next((t for t in more(beside, clause, follows and shown <= clause[-1].start, known)
                              if t.start not in attributes and not _is_shown(tokens, t)
@@ -99,6 +99,15 @@ def _takes_limit(clause: Sentence) -> Token | None:
     r"""«let $\beta \to \infty$»: the layer is another one."""
     limit = any(t.formulas and LIMIT.search(t.formula.latex) for t in clause)
     return next((t for t in clause if limit and t.text in _TAKES), None)
+
+
+def _takes_part(clause: Sentence, module: Module) -> Token | None:
+    """«the zeros of the border take part in the maximum»: in windows they do not, unless a formula has them."""
+    texts = {t.text for t in clause}
+    extreme = module.fields and any(isinstance(n, Reduce) and n.op in ("max", "min") for e in module.equations
+                                    for n in walk(e))
+    around = extreme and texts & _IS_ZERO and not texts & _NOT
+    return next((t for t in clause if around and t.text in _PARTAKES), None)
 
 
 def _is_special(clause: Sentence, module: Module) -> bool:

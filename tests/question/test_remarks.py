@@ -106,3 +106,15 @@ def test_a_class_in_a_bracket_is_a_label(label):
 def test_hidden_units_have_weights(question, weights):
     module = module_of(_card(f"{question} Derive the parameter messages."))
     assert sum(len(s.axes) == 2 for s in module.table.symbols if s.name in module.parameters) == weights
+
+
+PADDED = (r"Max pooling over 2×2 windows with stride 2 on a 4×4 input with zero padding 1: "
+          r"$$f_{kl} = \max_{(i,j) \in \Omega(k,l)} x_{ij}.$$ ")
+
+
+@pytest.mark.parametrize("said, is_read", (
+    ("", True), ("The padding does not take part. ", True), ("The zeros take part in the maximum. ", False),
+    ("The zeros of the border count like all other values. ", False), ("A padded zero may win. ", False),
+))
+def test_zeros_that_take_part_in_a_maximum_need_a_formula(said, is_read):
+    assert _is_read(rf"{PADDED}{said}Derive $\partial f_{{kl}}/\partial x_{{ij}}$.") == is_read

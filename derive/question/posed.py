@@ -71,12 +71,15 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
             if _is_special(clause, module):
                 continue
-            said = _held(clause, module) or _takes_limit(clause) or _takes_part(clause, module)
+            said = _held(clause, module) or _takes_limit(clause)
+            partakes = _takes_part(clause, module)
             if said is None and not (of_words and _names_a_part(clause)):
                 said = next((t for t in more(beside, clause, follows and shown <= clause[-1].start, known)
                              if t.start not in attributes and not _is_shown(tokens, t)
                              and not _is_of_windows(clause, t, windows)), None)
-            if said is not None and not (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
+            if said is not None and (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
+                said = None
+            if (said := partakes or said) is not None:
                 quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
                                         "computed, write it into the formulas; if not, leave it out", key="forward",

@@ -108,8 +108,8 @@ def test_solutions_of_nothing_but_marks_are_read_through(text: str) -> None:
     assert not derive.check(derive.Card.parse(f"{_RELU}# Solution\n{text}a\n")).checks
 
 
-def test_a_list_of_thousands_of_items_is_read_through() -> None:
-    assert derive.solve(derive.Card.parse(_RELU + "  - a\n" * 3_000)).report.ok
+def test_a_list_of_hundreds_of_items_is_read_through() -> None:
+    assert derive.solve(derive.Card.parse(_RELU + "  - a\n" * 300)).report.ok
 
 
 def test_a_solution_of_blanks_is_refused() -> None:

@@ -59,7 +59,7 @@ from derive.module import Module
 from derive.notation import gather
 from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
-from derive.notation.rules.kinds import Said, kind_of
+from derive.notation.rules.kinds import Said, is_range, kind_of
 from derive.notation.rules.signs import said_kroneckers
 from derive.notation.symbols import Kind, SymbolTable
 from derive.question.words.reading import read_parts
@@ -208,6 +208,7 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     if kronecker:
         written, of_class = said_kroneckers(written), said_kroneckers(of_class)
     defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)
+                and not is_range(f.tree or ())  # i = k is a condition
                 and not f.latex.lstrip().startswith("\\delta")]  # a of δ_{a,k} is what its own definition says
     table = letters.table = gather(written, gather(defining, letters.module.table))
     groups = _groups(written, letters)

@@ -61,7 +61,8 @@ class Item:
     steps: tuple[Step, ...] = ()
     written: int = 1
     numbers: tuple[Block, ...] = ()
-    tensor: str = ""  # whose value it is, or by which the derivative
+    tensor: str = ""  # whose value it is
+    wrt: str = ""  # by which the derivative
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -212,8 +213,8 @@ def beyond(item: Item, asked: Sequence[Item], module: Module) -> Iterator[Step]:
     def plain(step: Step) -> Node:
         return unlettered(eq(cast(Expr, step.before), cast(Expr, step.after)))
 
-    told = {plain(step) for other in asked if other.tensor in module.defined and other.tensor != item.tensor
-            and item.tensor in reached(Entry(other.tensor, ()), module) for step in other.steps}
+    told = {plain(step) for other in asked if other.wrt in module.defined and other.wrt != item.wrt
+            and item.wrt in reached(Entry(other.wrt, ()), module) for step in other.steps}
     return (step for step in item.steps if plain(step) not in told)
 
 
@@ -282,7 +283,7 @@ def _item(key: tuple[str, ...], forms: tuple[Math, ...], solution: Solution, apa
     total = derivation.message(wrt) if kind == "message" and apart else known
     # beside the Jacobian that is asked for, too, the message takes but the steps from there
     before = tuple(steps(known)) if total is not known and wrt in derivation.module.inputs else ()
-    return Item(kind, forms, tuple(s for s in steps(total) if s not in before), tensor=wrt)
+    return Item(kind, forms, tuple(s for s in steps(total) if s not in before), wrt=wrt)
 
 
 def steps(derived: Step, seen: set[Step] | None = None) -> Iterator[Step]:

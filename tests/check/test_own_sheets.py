@@ -17,7 +17,7 @@ OPEN = {
     "habit_softmax": 2,  # f_k (…), where the question writes f_k(x)
     "gru_step": 22,  # \tilde{h}_t of a cell whose letters have a label already
     "batch_norm_listed": 20,  # σ² as a letter of its own, beside x^i
-    "depthwise_pointwise": 16,  # x_{l,r+p,u+q}: l is a label of x there
+    "depthwise_pointwise": 17,  # x_{l,r+p,u+q}: l is a label of x there
     "sequence_k": 7,  # z of one window over a sequence with letters of its own
 }
 

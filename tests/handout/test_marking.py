@@ -288,4 +288,4 @@ def test_what_lies_on_the_way_to_other_things_asked_for_earns_its_steps_alone(tm
                     "$\\ell = -\\sum_k t_k \\log p_k$ with a one-hot target $t$. (1) Derive $\\frac{\\partial \\ell}{\\partial z_k}$. "
                     "(2) Derive $\\frac{\\partial \\ell}{\\partial W_{kj}}$ and $\\frac{\\partial \\ell}{\\partial b_k}$.\n", encoding="utf-8")
     guide = marking(solve(card), 5)
-    assert [(share.items[0].tensor, share.points) for share in guide.shares] == [("z", 3), ("W", 1), ("b", 1)]
+    assert [(share.items[0].wrt, share.points) for share in guide.shares] == [("z", 3), ("W", 1), ("b", 1)]

@@ -4,6 +4,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 VENV := .venv
 BIN := $(VENV)/bin
 CARD := cards/max_pooling_backward.md
+# empty is unset: each process of the tests would compile, and rewrite for pytest, all that it imports
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: sheet gallery docs words test fuzz check bench clean
 

@@ -265,6 +265,7 @@ def _code_of(card: Card | None) -> bool:
 
 
 def _solved(read: Card | None, module: Module, code: bool) -> Solution:
+    from derive.calculus.cancelled import refuse_nothing
     from derive.calculus.kinks import settled
     from derive.calculus.one_window import derivation
     from derive.calculus.subexpressions import lettered
@@ -276,6 +277,7 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     refuse_layer(module)
     module = judged(lettered(module))
     messages = derivation(settled(module))
+    refuse_nothing(messages)
     sheet = compose(messages, read.question if read else "")
     report = verify(sheet, messages)
     if code:

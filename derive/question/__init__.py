@@ -228,7 +228,7 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas",
     from derive.question.emitted.answered import refuse_unread_requests
     from derive.question.emitted.beside import refuse_unread_words, refuse_untold
     from derive.question.posed import refuse_more
-    from derive.question.posed_request import refuse_unasked
+    from derive.question.posed_request import refuse_half, refuse_unasked
     from derive.question.sentences.tokens import in_english
 
     prose = question.prose
@@ -246,6 +246,7 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas",
         if question.statement.derive is None:
             if beside in ("posed", "formulas", ""):
                 refuse_unasked(prose, module)
+                refuse_half(prose, module)
             refuse_unread_requests(prose, module, beside in ("posed", "") or beside == "formulas" and not of_words)
     except CardError as error:
         kind = BesidePosed if beside == "posed" else OpenError

@@ -30,6 +30,7 @@ _ASIDE, _AND, _TOWARDS = _words("TELLS_UP_TO_AN_ORDER"), _words("JOINS_ITEMS"), 
 _TELLS_ON = _words("TELLS_ON")
 _WHAT, _ABOVE = _words("OPENS_A_NOUN"), _words("MEANS_ABOVE")
 _HEADS = _words("HEADS_OF_ITEMS")
+_MEANS_HEADS, _WANTS, _THEM = _words("MEANS_HEADS"), _words("IS_WANTED"), _words("STANDS_FOR_ANSWERS")
 _NOUNS = _words("IS_TRAINED") | _words("SCALES_OR_SHIFTS") | _words("GOES_IN") | _words("IS_COMPUTED_BETWEEN")
 _SOUGHT = _HEADS | _NOUNS | _words("IS_SOUGHT")
 _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", "ask", "small", "geometry")
@@ -97,7 +98,7 @@ def _items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
             told = 0 if token.text == ":" or orders(tokens, n) else 2
         else:
             goes_on = bool(told) and (token.text not in (",", ";") or _is_letter(tokens, n + 1))
-            of_item = n > first and tokens[n - 1].text in _HEADS and token.text in ("that", "which")
+            of_item = n > first and tokens[n - 1].text in _HEADS | _MEANS_HEADS and token.text in ("that", "which")
             told = int(goes_on or token.text in _TOLD and not of_item or (not with_manner and _tells_how(tokens, n)))
         ends = token.kind == "sign" or token.text in ("and", "well") or any(f.display for f in token.formulas)
         if ends and token.formulas and not (told or depth):
@@ -173,6 +174,30 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
                     raise CardError(Problem(f"`{sorted(wrong)[0]}` stands in what is asked, and no derivative by it is "
                                             "understood; write the derivatives that are wanted, or `derive` in the "
                                             "front matter", line=prose.plain.line(token.start), key="derive"))
+
+
+def refuse_half(prose: Prose, module: Module) -> None:
+    """Raise :class:`CardError` for what is asked without an order: «the one of $W$ is needed, too», «… Derive them.»"""
+    told = sentences(prose) if in_english(prose.text) else ()
+    roles = {"vjp": module.inputs, "jacobian": module.inputs, "parameters": module.parameters}
+    answered = {e.tensor for w in module.wanted for e in walk(w.wrt) if isinstance(e, Entry)} if module.wanted else {
+        name for kind in module.asked for name in roles.get(kind, ())}
+    open_ = {*module.inputs, *module.parameters} - answered
+    for tokens, behind in zip(told, (*told[1:], ()), strict=False):
+        texts = {t.text for t in tokens}
+        wants = bool(texts & _WANTS and texts & (_HEADS | _MEANS_HEADS)) and not asks(tokens)
+        if not (wants or asks(behind) and _is_them(behind) and texts & _HEADS):
+            continue
+        letters = {name for t in tokens if t.formulas and t.said is Said.LETTERS for name in (
+            *letters_of(t.formula, module.table), *map(name_of, t.letters))}
+        if letters & open_ or texts & {"parameter", "parameters"} and open_ & {*module.parameters}:
+            raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+
+
+def _is_them(tokens: Sentence) -> bool:
+    """«Derive them.»"""
+    words = [t.text for n, t in enumerate(tokens) if t.kind == "word" and not orders(tokens, n)]
+    return not any(t.formulas for t in tokens) and bool(words) and {*words} <= _THEM | _AND | {"all", "please", "now"}
 
 
 def _refuse_unknown(token: Token, module: Module, prose: Prose) -> None:

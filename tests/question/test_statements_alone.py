@@ -96,3 +96,20 @@ def test_gradients_with_bars_that_an_example_defines():
             r"other quantities, e.g. $\bar u_i := \partial L/\partial u_i$. Compute $\bar u_i$, $\bar W_{ij}$ and $\bar x_j$.")
     module = module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{said}\n\n# Solution\n\nTODO\n"))
     assert {w.wrt.tensor for w in module.wanted} == {"u", "W", "x"}
+
+
+@pytest.mark.parametrize("request_", (
+    r"Given $\partial L/\partial y$, how do $W_1$, $b_2$ and $x$ receive their gradients? Derive them.",
+    r"Find the gradient of $W_2$; the one of $W_1$ is needed, too.",
+    r"Derive the backward message. In addition, the parameter messages are needed.",
+))
+def test_what_is_asked_without_an_order_is_no_half_of_it(request_):
+    with pytest.raises(DeriveError, match="not understood"):
+        module_of(_card(LAYER, "", WORDS + request_))
+
+
+def test_where_data_come_from_is_no_layer():
+    said = (r"For regression we take $y_i = x_i^\top \beta + \sigma \varepsilon_i$. With $r_i = y_i - x_i^\top \beta$ the loss is "
+            r"$$L = \sum_{i=1}^{n} r_i^2,$$ where $X \in \mathbb{R}^{n \times p}$ has the rows $x_i^\top$. Derive $\partial L/\partial \beta$.")
+    with pytest.raises(CardError, match="is 0 whatever the letters are"):
+        derive.solve(Card.parse(f"---\nid: t\n---\n# Question\n\n{said}\n\n# Solution\n\nTODO\n"))

@@ -11,7 +11,7 @@ from derive.notation import write
 def refuse_nothing(messages: Messages) -> None:
     """Raise :class:`CardError` where ∂L/∂β = 0 is asked for: of y = xβ + ε and L = (y − xβ)², y is data."""
     module = messages.module
-    for asked in module.wanted:
+    for asked in module.wanted if len(module.equations) > 1 else ():  # not of 0 x²
         if not isinstance(asked.wrt, Entry) or asked.wrt.tensor not in module.given:
             continue
         inner = asked.of.tensor if isinstance(asked.of, Entry) and asked.of.tensor in module.defined else None

@@ -50,7 +50,8 @@ _NEXT_ROW = r"\\"
 _DELTA = re.compile(r"\\delta(?![A-Za-z_^])")
 _UPSTREAM = re.compile(r"\s*\\delta\s*&?\s*(?::=|=)\s*(?:\\[dt]?frac\s*\{\s*\\partial\s*\\?\w+\s*\}\s*"
                        r"\{\s*\\partial\s*|\\nabla_\{?\s*)(\\?[A-Za-z]+)\s*(?:\}|\s|$)")
-_PRIMED = re.compile(r"\\([A-Za-z]+)\s*(?:'|\^\{?\s*\\prime\s*\}?)\s*(?:\\left)?\(([^()]+?)(?:\\right)?\)")
+_PRIMED = re.compile(rf"\\({'|'.join(SPELLINGS)})\s*(?='|\^\{{?\s*\\prime)")
+_FREE = "rho phi psi chi varphi omega zeta xi".split()  # letters for functions
 _OPENS = r"(?:if|when|whenever|where|for|provided)\s+"
 
 
@@ -94,19 +95,25 @@ def _signed() -> re.Pattern[str]:
     return re.compile(rf"\\(?:text|mbox|textrm)\{{\s*(?:is|are)\s+(?:{signs})\s*[.,]?\s*\}}", re.IGNORECASE)
 
 
-def functions_by_name(written: Sequence[Formula], question: str, text: str,
-                      module: Module) -> tuple[list[Formula], Module]:
-    """σ(u) = … for a function that a solution applies and no formula tells, where words name it; and its name."""
-    own = rewritten(written)
-    told = {f.name for f in module.functions} | {name for f in own for name in defined(f)}
-    if not {name for f in own for name in applied(f)} - told:
-        return [], module
+def with_functions(asked: Sequence[Formula], written: Sequence[Formula], question: str, text: str,
+                   module: Module) -> tuple[list[Formula], list[Formula], Module]:
+    r"""Equations of functions that a solution applies and no formula tells, what it writes with them, their letters.
+
+    \sigma(u) = … where words name it; \phi(u) = \tanh(u) for \tanh'(s), which is written \phi'(s).
+    """
     whole = f"{question}\n\n{text}"
-    named_ = with_named(own, prose_of(whole, 1, rewritten(formulas(whole))))
-    new = [(name, replace(f, line=written[0].line)) for f in named_[:len(named_) - len(own)] for name in defined(f)
-           if name not in told]
-    symbols = [Symbol(name, latex_of(name), Kind.FUNCTION, ("u",)) for name, _ in new]
-    return [f for _, f in new], replace(module, table=module.table.extended(symbols)) if symbols else module
+    names = dict.fromkeys(m[1] for f in written for m in _PRIMED.finditer(f.latex))
+    primed = dict(zip(names, (rf"\{c}" for c in _FREE if rf"\{c}" not in whole), strict=False))
+    found = [replace(f, latex=_PRIMED.sub(lambda m: primed.get(m[1], m[0]), f.latex)) for f in written]
+    new = [replace(written[0], latex=rf"{letter}(u) = \{name}(u)", line=0) for name, letter in primed.items()]
+    own = rewritten([*asked, *new, *found])
+    told = {f.name for f in module.functions} | {name for f in own for name in defined(f)}
+    if {name for f in own for name in applied(f)} - told:
+        named_ = with_named(own, prose_of(whole, 1, rewritten(formulas(whole))))
+        by_words = named_[:len(named_) - len(own)]
+        new += [replace(f, line=0) for f in by_words if not told.issuperset(defined(f))]
+    symbols = [Symbol(name, latex_of(name), Kind.FUNCTION, ("u",)) for f in rewritten(new) for name in defined(f)]
+    return new, found, replace(module, table=module.table.extended(symbols)) if symbols else module
 
 
 def labelled(written: Sequence[Formula], module: Module) -> list[Formula]:
@@ -135,23 +142,9 @@ def identities(written: Sequence[Formula], module: Module) -> list[Formula]:
             if re.search(r"\\top|diag", f.latex) else f for f in written]
 
 
-def _primes(latex: str, module: Module) -> str:
-    r"""\tanh'(s) as ∂\tanh(s)/∂s, of a number s where the layer has a vector s."""
-    for found in [*_PRIMED.finditer(latex)][::-1]:
-        name, of = found[1], found[2].strip()
-        symbol = next((s for s in module.table.symbols if s.latex == of), None)
-        if name in SPELLINGS:
-            latex = rf"{latex[:found.start()]}\frac{{\partial \{name}({of})}}{{\partial {of}}}{latex[found.end():]}"
-            if symbol is not None and symbol.axes:
-                own = next(c for c in "uvqrz" if all(s.latex != c for s in module.table.symbols))
-                latex = re.sub(rf"(?<![A-Za-z\\]){re.escape(of)}(?![A-Za-z_^])", own, latex)
-    return latex
-
-
 def respelled(formula: Formula, module: Module) -> Formula:
     """Its conditions in words as relations, where its head says of which derivative; x = (1, 2)^⊤ as a column."""
     latex = _signed().sub(lambda m: f"{next(op for name, op in _SIGNS.items() if m[name])} 0", formula.latex)
-    latex = _primes(latex, module) if "'" in latex or "\\prime" in latex else latex
     if not _PLACES.search(latex):
         latex = _LIST.sub(lambda m: rf"\begin{{pmatrix}} {m[1].replace(',', _NEXT_ROW)} \end{{pmatrix}}", latex)
     formula = formula if latex == formula.latex else replace(formula, latex=latex)

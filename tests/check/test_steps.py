@@ -78,6 +78,10 @@ SAID = [
             r" $\nabla_x \ell = W (p - e_c)$.", "pp-"),
     ("hot", r"Since $\ell = -a_c + \log \sum_k e^{a_k}$, $\nabla_b \ell = e_c - p$.", "px"),
     ("deep", ERROR, "pppx"),  # a wrong equation says nothing of the shapes of letters
+    ("deep", r"Let $z = W_1 x + b_1$. $\frac{\partial L}{\partial z} = (\hat y - y)\, w_2 \odot \tanh'(z)$, not"
+             r" $\frac{\partial h}{\partial z} = 1$.", "p-"),
+    ("deep", r"Let $z = W_1 x + b_1$. $\frac{\partial L}{\partial z} = (\hat y - y)\, w_2 \odot \tanh'(h)$.", "x"),
+    ("deep", r"$\frac{\partial L}{\partial b_1} = (\hat y - y)\, w_2 \odot \tanh^{\prime}(W_1 x + b_1)$.", "p"),
     ("elu", r"* **Case 1** ($x_k > 0$): $\frac{\partial y_k}{\partial x_k} = 1$."
             "\n" r"* **Case 2** ($x_k \le 0$): $\frac{\partial y_k}{\partial x_k} = y_k$.", "px"),
     ("numbers", r"$\frac{\partial L}{\partial a} = 2\cdot(-1) + (-1)\cdot(-3) = 1$, $\frac{\partial L}{\partial x} = (1,\; 0.5,\;"

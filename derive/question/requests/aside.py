@@ -30,11 +30,9 @@ from derive.sections import lines_of
 Place = tuple[int, int]
 _ORDERS, _OTHERS = words_of("en", "SIDE_ORDER"), words_of("en", "OTHER_ORDER")
 _ANSWERED = words_of("en", "BACKWARD_SAID")
-_REMARKS, _MANNERS = words_of("en", "IN_A_REMARK"), words_of("en", "OPENS_A_MANNER")
 _TAKES = words_of("en", "TAKES_A_LIMIT")
 _SHORT = 5  # tokens
 _MANNER = frozenset("also then now finally briefly bonus note side question remark and next please".split())
-_WORD = re.compile(r"[a-z]+")
 _MARK = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)])[ \t]")
 _MESSAGES = ("request.backward", "request.forward", "request.parameter", "request.filter", "request.everything")
 
@@ -45,9 +43,6 @@ def set_aside(card: Card) -> tuple[Card, tuple[str, ...]]:
     «What is the role of the factor?», «Verify that it is continuous.»: no layer hangs on them, where the question
     writes formulas and asks for derivatives of letters in other sentences.
     """
-    words = {*_WORD.findall(card.question.lower())}
-    if "?" not in card.question and words.isdisjoint(_ORDERS | _OTHERS | _REMARKS):
-        return card, ()
     try:
         prose = prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
     except DeriveError:
@@ -85,9 +80,9 @@ def _remarks(prose: Prose) -> Iterator[Place]:
             yield start, stop - 1
             continue
         for n, token in enumerate(one):
-            ends = [end for end, _ in parse.runs("manner", n)] if token.text in _MANNERS else []
-            if ends:
-                last = one[max(ends) - 1]
+            end = max((end for end, _ in parse.runs("manner", n)), default=0)
+            if end:
+                last = one[end - 1]
                 yield origin[token.start], origin[last.start + max(1, len(last.text))]
 
 

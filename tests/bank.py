@@ -10,6 +10,7 @@ from derive.calculus.kinks import settled
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import derivation
 from derive.card import Card
+from derive.errors import DeriveError
 from derive.exposition.sheet import compose, with_checks
 from derive.module import Module
 from derive.question import module_of
@@ -48,6 +49,20 @@ def understood(name: str) -> Module:
 def derived(name: str) -> Messages:
     """The messages of the card of this name."""
     return derivation(settled(understood(name)))
+
+
+def card_of(question: str) -> Card:
+    """A card of this question, without a solution."""
+    return Card.parse(f"---\nid: t\n---\n# Question\n\n{question}\n\n# Solution\n\nTODO\n")
+
+
+def is_read(question: str) -> bool:
+    """The card of this question is understood, not refused."""
+    try:
+        module_of(card_of(question))
+    except DeriveError:
+        return False
+    return True
 
 
 def unchecked(module: Module, card: Card | None = None) -> Solution:

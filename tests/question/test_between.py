@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import derive
-from derive.card import Card
 from derive.errors import OpenError
 from derive.question import module_of
+from tests.bank import card_of
 
 CARDS = {
     "sigmoid": (r"A rectangular array of scores $u_{ab}$ goes through a logistic sigmoid, which produces the chances $q_{ab}$ of rain. "
@@ -35,14 +35,10 @@ VALUES = {
 }
 
 
-def _card(question: str) -> Card:
-    return Card.parse(f"---\nid: t\n---\n# Question\n\n{question}\n")
-
-
 @pytest.mark.parametrize("key", CARDS)
 def test_the_letters_say_what_goes_in_and_comes_out(key: str) -> None:
     question, output = CARDS[key]
-    solution = derive.solve(_card(question))
+    solution = derive.solve(card_of(question))
     assert solution.module.output == output
     assert np.allclose(float(solution.forward(**GIVEN[key])), VALUES[key](**GIVEN[key]))
 
@@ -62,4 +58,4 @@ TASK = r" The error is $$E = \frac12 \sum_i (o_i - t_i)^2.$$ Find $\partial E/\p
 ])
 def test_words_that_say_more_are_open(said: str) -> None:
     with pytest.raises(OpenError):
-        module_of(_card(said + TASK))
+        module_of(card_of(said + TASK))

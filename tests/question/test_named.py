@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import derive
-from derive.card import Card
-from derive.errors import DeriveError
 from derive.question import module_of
+from tests.bank import card_of, is_read
 
 CARDS = {
     "linear": r"A fully connected layer with weight matrix $W \in \mathbb{R}^{K\times D}$ and bias $b \in \mathbb{R}^K$ acts on "
@@ -227,21 +226,9 @@ VALUES = {
 }
 
 
-def _card(question: str) -> Card:
-    return Card.parse(f"---\nid: t\n---\n# Question\n\n{question}\n\n# Solution\n\nTODO\n")
-
-
-def _is_read(question: str) -> bool:
-    try:
-        module_of(_card(question))
-    except DeriveError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("key", CARDS)
 def test_value(key):
-    solution = derive.solve(_card(CARDS[key]))
+    solution = derive.solve(card_of(CARDS[key]))
     assert np.allclose(np.asarray(solution.forward(**GIVEN[key]), dtype=float), VALUES[key](**GIVEN[key]))
 
 
@@ -250,16 +237,16 @@ def test_a_sentence_that_says_more(key):
     question = CARDS[key]
     at = max(question.find(word) for word in (" Derive", " Find"))
     more = MORE[::3] if key in LATER else MORE
-    assert [said for said in more if _is_read(f"{question[:at]} {said}{question[at:]}")] == []
+    assert [said for said in more if is_read(f"{question[:at]} {said}{question[at:]}")] == []
 
 
 def test_words_that_make_another_layer():
-    assert [one for one in CHANGED if one[1] in CARDS[one[0]] and _is_read(CARDS[one[0]].replace(*one[1:], 1))] == []
+    assert [one for one in CHANGED if one[1] in CARDS[one[0]] and is_read(CARDS[one[0]].replace(*one[1:], 1))] == []
 
 
 @pytest.mark.parametrize("question", OPEN)
 def test_over_what_a_loss_or_a_layer_is_taken(question):
-    assert not _is_read(question)
+    assert not is_read(question)
 
 
 IN_FRONT = ("A picture $x$ passes an average pooling layer with windows of two by two pixels.", "First comes a convolution with three taps.",
@@ -269,45 +256,45 @@ IN_FRONT = ("A picture $x$ passes an average pooling layer with windows of two b
 
 @pytest.mark.parametrize("then", ["The output is normalised to length one.", "Then $x$ goes through a linear layer with matrix $W$, which gives $y$."])
 def test_a_layer_in_front_that_no_clause_reads(then):
-    assert [said for said in IN_FRONT if _is_read(f"{said} {then} State the forward message and the backward message.")] == []
+    assert [said for said in IN_FRONT if is_read(f"{said} {then} State the forward message and the backward message.")] == []
 
 
 def test_samples_that_are_not_counted_from_one():
     said = (r"Let $$y_n = \sum_j w_j x_{nj}, \qquad n=0,\dots,N-1.$$ The loss $L$ is the mean squared error between $y_n$ and the targets "
             r"$t_n$. Derive $\partial L/\partial w_j$.")
-    assert any(r"\frac{1}{N} \sum_{n=0}^{N-1}" in said for said in module_of(_card(said)).readings)
+    assert any(r"\frac{1}{N} \sum_{n=0}^{N-1}" in said for said in module_of(card_of(said)).readings)
 
 
 def test_a_name_and_the_formula_that_it_names():
     said = (r"It is trained by the negative log-likelihood of the counts $y_i$; constants dropped, this is $$\ell = \sum_{i=1}^{n} (e^{s_i} "
             r"- y_i s_i).$$ Derive $\partial\ell/\partial s_i$.")
-    assert module_of(_card(said)).output == "ell"
-    assert not _is_read(said.replace("constants dropped", "two samples dropped"))
+    assert module_of(card_of(said)).output == "ell"
+    assert not is_read(said.replace("constants dropped", "two samples dropped"))
 
 
 def test_what_goes_in_may_be_named_behind():
-    module = module_of(_card(CARDS["gate"]))
+    module = module_of(card_of(CARDS["gate"]))
     assert {*module.given} == {"G", "x", "v"}
 
 
 def test_a_loss_with_a_letter_that_no_formula_computes():
     said = r"Let $$f = b + \sum_j w_j x_j^3.$$ The hinge loss $H$ of $f$ is used. Derive $\partial H/\partial w_j$."
-    assert not _is_read(said)
+    assert not is_read(said)
 
 
 def test_a_layer_behind_the_formula():
     asked = r" Derive $\partial L/\partial b$."
-    assert module_of(_card(r"Let $s = Wx + b$; a ReLU gives $h$ from $s$." + asked)).output == "h"
+    assert module_of(card_of(r"Let $s = Wx + b$; a ReLU gives $h$ from $s$." + asked)).output == "h"
 
 
 def test_what_comes_before_is_what_no_formula_uses():
     said = r"Let $$y_k = g_k u_k, \qquad u_k = \sum_j W_{kj} x_j.$$ The result then passes through a ReLU, which gives $z_k$. "
     asked = r"Given $\partial L/\partial z_k$, derive $\partial L/\partial g_k$."
-    module = module_of(_card(said + asked))
+    module = module_of(card_of(said + asked))
     assert any(r"\max(0, y" in said for said in module.readings)
 
 
-@pytest.mark.parametrize("layer, is_read", [("linear map", True), ("linear layer", False), ("affine map", False)])
-def test_a_layer_with_weights_may_have_a_bias(layer, is_read):
+@pytest.mark.parametrize("layer, read", [("linear map", True), ("linear layer", False), ("affine map", False)])
+def test_a_layer_with_weights_may_have_a_bias(layer, read):
     said = rf"A {layer} with matrix $P \in \mathbb{{R}}^{{m\times n}}$ maps $x \in \mathbb{{R}}^n$ to $e \in \mathbb{{R}}^m$. "
-    assert _is_read(said + r"Then $$y = \sum_k c_k e_k^2.$$ Derive $\partial y/\partial P$.") == is_read
+    assert is_read(said + r"Then $$y = \sum_k c_k e_k^2.$$ Derive $\partial y/\partial P$.") == read

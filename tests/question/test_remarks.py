@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import derive
-from derive.card import Card
-from derive.errors import DeriveError
 from derive.question import module_of
+from tests.bank import card_of, is_read
 
 LAYER = (r"Let $$s_e = \sum_j G_{ej} x_j, \qquad y = \frac{1}{\beta} \sum_e \tanh(\beta s_e) x_e^2.$$ ", r"Derive $\partial y/\partial G_{ej}$ and $\partial y/\partial x_j$.")
 REMARKS = r"""
@@ -25,37 +24,25 @@ Treat the scores $s_e$ as constants.|The layer is applied twice.|Square the resu
 """.replace("\n", "|").strip("|").split("|")
 
 
-def _card(question: str) -> Card:
-    return Card.parse(f"---\nid: t\n---\n# Question\n\n{question}\n\n# Solution\n\nTODO\n")
-
-
-def _is_read(question: str) -> bool:
-    try:
-        module_of(_card(question))
-    except DeriveError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("remark", REMARKS)
 def test_a_remark_changes_nothing(remark):
-    plain, told = module_of(_card("".join(LAYER))), module_of(_card(f"{LAYER[0]}{remark} {LAYER[1]}"))
+    plain, told = module_of(card_of("".join(LAYER))), module_of(card_of(f"{LAYER[0]}{remark} {LAYER[1]}"))
     assert (told.equations, told.asked, told.wanted) == (plain.equations, plain.asked, plain.wanted)
 
 
 @pytest.mark.parametrize("said", HARMFUL)
 def test_what_changes_the_layer_is_no_remark(said):
-    assert not _is_read(f"{LAYER[0]}{said} {LAYER[1]}")
+    assert not is_read(f"{LAYER[0]}{said} {LAYER[1]}")
 
 
 def test_how_an_answer_is_written_may_be_said():
     said = r"Let $$p_k = \frac{e^{z_k}}{\sum_l e^{z_l}}, \qquad \ell = -\sum_k t_k \log p_k.$$ Derive the gradient of the loss with respect to the logits $z$"
-    assert module_of(_card(f"{said} and simplify as far as possible.")).equations == module_of(_card(f"{said}.")).equations
+    assert module_of(card_of(f"{said} and simplify as far as possible.")).equations == module_of(card_of(f"{said}.")).equations
 
 
 def test_the_derivative_of_a_function_in_a_hint_defines_nothing():
     said = r"Let $\sigma(u) = 1/(1 + e^{-u})$ and $$y_i = z_i \sigma(\beta z_i).$$ Derive $\partial y_i/\partial \beta$. Hint: $\sigma' = \sigma(1 - \sigma)$."
-    assert module_of(_card(said)).output == "y"
+    assert module_of(card_of(said)).output == "y"
 
 
 @pytest.mark.parametrize("request_", (
@@ -64,13 +51,13 @@ def test_the_derivative_of_a_function_in_a_hint_defines_nothing():
 ))
 def test_a_letter_that_no_formula_has_is_never_left_out(request_):
     said = r"Let $$y_i = \max(0, z_i) + \alpha \min(0, z_i)$$ with a trainable scalar $\alpha$. "
-    assert not _is_read(said + request_)
-    assert _is_read(said + request_.replace("$x_j$, $W_{ij}$", "$z_i$").replace("$z$ and $W$", "$z$"))
+    assert not is_read(said + request_)
+    assert is_read(said + request_.replace("$x_j$, $W_{ij}$", "$z_i$").replace("$z$ and $W$", "$z$"))
 
 
 def test_a_noun_may_call_a_constant_or_the_loss():
     said = r"Let $a \in \mathbb{R}^d$ be an anchor and $k_{ni}$ candidates. With the temperature $\tau$, $$c_n = \sum_i a_i k_{ni}, \qquad E = \log \sum_n e^{c_n/\tau}.$$ "
-    module = module_of(_card(said + "Compute the gradients of this energy with respect to the anchor and to the temperature."))
+    module = module_of(card_of(said + "Compute the gradients of this energy with respect to the anchor and to the temperature."))
     assert {"a", "tau"} <= {d.wrt.tensor for d in module.wanted}
 
 
@@ -78,21 +65,21 @@ def test_a_noun_may_call_a_constant_or_the_loss():
                                      r"$x_t = 0$ whenever $t$ lies outside of the signal"))
 def test_zeros_outside_in_words(outside):
     said = rf"Let $x_t$, $t = 0,\dots,T-1$, be a signal, and $$y_t = \sum_{{k=-1}}^{{1}} w_k x_{{t+k}}, \qquad t = 0, \dots, T-1,$$ where {outside}. "
-    solution = derive.solve(_card(said + r"Given $\partial L/\partial y_t$, derive $\partial L/\partial w_k$ and $\partial L/\partial x_t$."))
+    solution = derive.solve(card_of(said + r"Given $\partial L/\partial y_t$, derive $\partial L/\partial w_k$ and $\partial L/\partial x_t$."))
     w, x = np.array([2.0, -1.0, 3.0]), np.array([1.0, 4.0, -2.0, 5.0, 0.5])
     assert np.allclose(solution.forward(w=w, x=x), np.convolve(x, w[::-1], "same"))
 
 
 def test_zeros_outside_without_a_range_are_open():
     said = r"Let $$y_t = \sum_{k=-1}^{1} w_k x_{t+k}, \qquad t = 0, \dots, T-1,$$ where values outside the signal are zero. "
-    assert not _is_read(said + r"Given $\partial L/\partial y_t$, derive $\partial L/\partial w_k$.")
+    assert not is_read(said + r"Given $\partial L/\partial y_t$, derive $\partial L/\partial w_k$.")
 
 
 @pytest.mark.parametrize("label", (r"\delta_{kt}", r"\mathbb{1}[k = t]"))
 def test_a_class_in_a_bracket_is_a_label(label):
     said = (rf"Let $t \in \{{1,\dots,K\}}$ be the true class, $$q_k = (1 - \alpha) {label} + \frac{{\alpha}}{{K}}, \qquad "
             r"\ell = -\sum_k q_k \log p_k.$$ Derive $\partial\ell/\partial p_k$.")
-    solution = derive.solve(_card(said))
+    solution = derive.solve(card_of(said))
     p = np.array([0.2, 0.5, 0.3])
     value = -(0.8 * np.log(p[1]) + np.log(p).sum() * 0.2 / 3)
     assert np.isclose(float(np.asarray(solution.forward(p=p, t=2, alpha=0.2))), value)
@@ -104,7 +91,7 @@ def test_a_class_in_a_bracket_is_a_label(label):
     ("Hidden sigmoid units are followed by a linear layer and the squared error.", 1),
 ))
 def test_hidden_units_have_weights(question, weights):
-    module = module_of(_card(f"{question} Derive the parameter messages."))
+    module = module_of(card_of(f"{question} Derive the parameter messages."))
     assert sum(len(s.axes) == 2 for s in module.table.symbols if s.name in module.parameters) == weights
 
 
@@ -112,9 +99,9 @@ PADDED = (r"Max pooling over 2×2 windows with stride 2 on a 4×4 input with zer
           r"$$f_{kl} = \max_{(i,j) \in \Omega(k,l)} x_{ij}.$$ ")
 
 
-@pytest.mark.parametrize("said, is_read", (
+@pytest.mark.parametrize("said, read", (
     ("", True), ("The padding does not take part. ", True), ("The zeros take part in the maximum. ", False),
     ("The zeros of the border count like all other values. ", False), ("A padded zero may win. ", False),
 ))
-def test_zeros_that_take_part_in_a_maximum_need_a_formula(said, is_read):
-    assert _is_read(rf"{PADDED}{said}Derive $\partial f_{{kl}}/\partial x_{{ij}}$.") == is_read
+def test_zeros_that_take_part_in_a_maximum_need_a_formula(said, read):
+    assert is_read(rf"{PADDED}{said}Derive $\partial f_{{kl}}/\partial x_{{ij}}$.") == read

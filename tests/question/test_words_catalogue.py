@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import derive
-from derive.card import Card
 from derive.errors import DeriveError
 from derive.module import Module
 from derive.question import module_of
+from tests.bank import card_of
 from tests.question.test_words_only import FUSED, MORE
 
 CARDS = {
@@ -226,13 +226,9 @@ CHANGED = (
 
 def _module(question: str) -> Module | None:
     try:
-        return module_of(Card.parse(_card(question)))
+        return module_of(card_of(question))
     except DeriveError:
         return None
-
-
-def _card(question: str) -> str:
-    return f"---\nid: t\n---\n# Question\n\n{question}\n\n# Solution\n\nTODO\n"
 
 
 def _normed(x, over, epsilon):
@@ -284,7 +280,7 @@ def test_forward(key):
     given = {name: np.abs(random.normal(size=shape)) if shape == () else random.normal(size=shape)
              for name, shape in shapes.items()}
     given |= {"t": np.sign(given["t"])} if "t" in given else {}
-    solution = derive.solve(Card.parse(_card(CARDS[key])))
+    solution = derive.solve(card_of(CARDS[key]))
     assert np.allclose(solution.forward(**given), expected(**given))
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import derive
-from derive.card import Card
 from derive.errors import DeriveError
 from derive.module import Module
 from derive.question import module_of
+from tests.bank import card_of
 
 CARDS = {
     "max": "In a detector for rust, a single-channel picture of $5\\times 5$ pixels is reduced by max pooling with $3\\times 3$ "
@@ -156,20 +156,16 @@ CHANGED = (
 )
 
 
-def _card(question: str) -> str:
-    return f"---\nid: t\n---\n# Question\n\n{question}\n\n# Solution\n\nTODO\n"
-
-
 def _module(question: str) -> Module | None:
     try:
-        return module_of(Card.parse(_card(question)))
+        return module_of(card_of(question))
     except DeriveError:
         return None
 
 
 def _read(question: str) -> derive.Solution | None:
     try:
-        return derive.solve(Card.parse(_card(question)))
+        return derive.solve(card_of(question))
     except DeriveError:
         return None
 

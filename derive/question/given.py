@@ -270,7 +270,7 @@ def _layer(statement: Statement, found: Definitions, table: SymbolTable, differe
 def _of_formulas(given: Given, statement: Statement, card: Card, layer: Computed, roles: dict[str, Role],
                  fields: Fields) -> Module:
     """The layer of any formulas."""
-    wanted, table = _wanted(given, statement, layer, roles, card)
+    wanted, table = _wanted(given, statement, layer, roles)
     layer = replace(layer, table=_with_letters(statement, layer, table))
     words = _words(card, statement)
     windows: tuple[str, ...] = ()
@@ -306,7 +306,7 @@ def _of_a_window(given: Given, statement: Statement, card: Card, layer: Computed
     for claim in layer.found.sets:
         axes = set_axes(claim, form)
         form = form if axes is None else replace(form, axes=axes)
-    wanted, table = _wanted(given, statement, layer, roles, card, windows=True)
+    wanted, table = _wanted(given, statement, layer, roles, windows=True)
     reader = Reader(card, _words(card, statement), form.rank, layer.used[0].formula.line)
     tie_rule = tie_rule_of(reader)
     source = table.named(form.source)
@@ -350,7 +350,7 @@ def _with_letters(statement: Statement, layer: Computed, table: SymbolTable) -> 
     return table
 
 
-def _wanted(given: Given, statement: Statement, layer: Computed, roles: dict[str, Role], card: Card,
+def _wanted(given: Given, statement: Statement, layer: Computed, roles: dict[str, Role],
             windows: bool = False) -> tuple[Wanted, SymbolTable]:
     """What ``derive`` lists, else what the question asks for; and the table with the letters of its loss.
 

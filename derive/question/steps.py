@@ -285,7 +285,7 @@ def with_steps(module: Module, steps: tuple[Step, ...]) -> Module:
             updates.setdefault(wrt, Update(wrt, of, rate, step.number))
     table = module.table.extended([Symbol(rate, latex_of(rate), Kind.TENSOR)])
     for update in updates.values():
-        table = table.extended([_symbol(update, table, module, steps[0])])
+        table = table.extended([_symbol(update, table, steps[0])])
     said = tuple(f"a step of gradient descent (line {s.line}: “{s.words}”)" for s in steps)
     module = replace(module, table=table, updates=tuple(updates.values()), readings=(*module.readings, *said))
     for update in module.updates:
@@ -319,7 +319,7 @@ def _written(module: Module, name: str) -> str:
     return name if symbol is None else name_of(symbol.latex)
 
 
-def _symbol(update: Update, table: SymbolTable, module: Module, step: Step) -> Symbol:
+def _symbol(update: Update, table: SymbolTable, step: Step) -> Symbol:
     r"""W^{\text{new}}, where the notation has such a letter, else W_{\text{new}}, \tilde{W}_1."""
     of = table.named(update.wrt)
     assert of is not None

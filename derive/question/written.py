@@ -68,11 +68,11 @@ def refuse_other_topics(card: Card, prose: Prose) -> None:
     """Raise :class:`UnsupportedError` for a question whose words say that it is not about a layer."""
     if str(card.front_matter.get("type", "")).startswith("multiple") or len(_CHOICES.findall(card.question)) > 2:
         raise UnsupportedError("a question with answers to choose from; only derivations are covered")
-    derived = any(map(equates, prose.formulas)) and (  # of a formula, whatever it is an estimator of
-        any(is_derived(formula.tree or ()) for formula in prose.formulas)
-        or any(requested(prose.text, s.start) for s in named(prose.text, "derivative")))
-    written = any(map(equates, prose.formulas)) and any(
-        is_derived(formula.tree or ()) for formula in prose.formulas)  # then words say where the formulas come from
+    equated = any(map(equates, prose.formulas))
+    written = equated and any(is_derived(f.tree or ()) for f in prose.formulas)  # words say where they come from
+    derived = written or equated and any(  # of a formula, whatever it is an estimator of
+        requested(prose.text, span.start) for span in named(prose.text, "derivative"))
+    steps = sum(len(statements(f.tree or ())) for f in prose.formulas if equates(f))  # h_1 = …, h_2 = …
     for span in named(prose.text, "topic"):
         kind = span.concept.partition(".")[2]
         if kind in _TOPICS and not written and not (derived and kind == "estimate") and not named(
@@ -80,7 +80,6 @@ def refuse_other_topics(card: Card, prose: Prose) -> None:
             quoted = prose.plain.quote(span.start, span.stop)
             raise UnsupportedError(Problem(f"“{quoted}”: the question is about {_TOPICS[kind]}, not about a layer's "
                                            "messages", line=prose.plain.line(span.start)))
-        steps = sum(len(statements(f.tree or ())) for f in prose.formulas if equates(f))  # h_1 = …, h_2 = …
         if kind == "recurrent" and not (written and steps > 1 or named(prose.text, "topic.steps")):
             raise UnsupportedError(Problem(f"“{prose.plain.quote(span.start, span.stop)}”: recursions are not covered",
                                            line=prose.plain.line(span.start)))
@@ -159,7 +158,7 @@ def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = (
             if node is not None:
                 nodes.append((part, node))
             elif isinstance(result, DeriveError) and not (
-                    declares(part) or _OF_A_FUNCTION.match(part.latex) or _is_condition(part)):
+                    declares(part) or _OF_A_FUNCTION.match(part.latex) or _of_no_letter(part)):
                 failures.append((part, result))
     renamed, table = with_biases((node for _, node in nodes), table)
     whole = tuple(zip((part for part, _ in nodes), renamed, strict=True))
@@ -169,9 +168,10 @@ def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = (
     return Read(whole, tuple(failures), table, {}, (*zeros, *setting))
 
 
-def _is_condition(formula: Formula) -> bool:
+def _of_no_letter(formula: Formula) -> bool:
     """|r| = 1, of no letter: it defines none."""
-    runs = sides(statements(formula.tree or ())[0]) if len(statements(formula.tree or ())) == 1 else []
+    parts = statements(formula.tree or ())
+    runs = sides(parts[0]) if len(parts) == 1 else []
     return len(runs) == 2 and len(runs[1]) == 1 and is_token(runs[1][0], "NUMBER") and not (
         len(runs[0]) == 1 and is_token(base_of(runs[0][0]), "NAME"))
 

@@ -45,7 +45,6 @@ _SAID_NUMBER = re.compile(  # 0.1, but no points, no numbers of a list, no sizes
 _RUNS = re.compile(r"[a-z]\s*=\s*1\s*,\s*\\[lc]?dots\s*,\s*\w+")  # n = 1, …, N
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
-_NUMBER = re.compile(r"[\d.]+")
 
 
 def refuse_unaccounted_words(

@@ -14,7 +14,6 @@ from derive.question.sentences.tokens import Sentence, asks
 from derive.question.told.values import Unread
 
 _FORMULA, _WORD = frozenset({"formula"}), frozenset({ANY})
-_NUMBERED = frozenset({"number", "formula"})
 KINDS = tuple({**dict.fromkeys(ATOMS, _FORMULA), **dict.fromkeys(RUNS, _WORD),
                "number": frozenset({"number", "word"}), "count": frozenset({"number", "formula", "word"}),
                "formula": frozenset({"number", "formula", "size"}),

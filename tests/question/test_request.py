@@ -136,6 +136,15 @@ def test_letters_and_roles_that_are_named_are_answered_and_no_others(request_: s
     assert list(dict.fromkeys(w.wrt.tensor for w in module.wanted if isinstance(w.wrt, Entry))) == letters.split()
 
 
+@pytest.mark.parametrize(("request_", "asked"), [
+    ("the gradient with respect to all parameters", "parameters"), ("the gradients of its weights", "parameters"),
+    ("the gradients with respect to the weights and the input", "vjp parameters"),
+    ("the gradients of the parameters and the backward message", "vjp parameters"),
+])
+def test_the_gradient_by_the_parameters_alone_asks_for_no_backward_message(request_: str, asked: str) -> None:
+    assert {*read(rf"A layer computes $y = \tanh(W x + b)$. Derive {request_}.").asked} == {*asked.split()}
+
+
 def test_messages_are_answered_in_the_order_of_the_request() -> None:
     module = read(r"A layer computes $y = \tanh(W x + b)$. Derive the forward message, the backward message and the "
                   "parameter messages.")

@@ -134,7 +134,8 @@ class Spoken:
     def items(self) -> tuple[Item, ...]:
         """Every message and derivative that the words name, in their order."""
         found = [Item("jacobian", s.start, s.stop, self.text.startswith("d", s.start)) for s in self.of("jacobian")]
-        found += [Item("vjp", s.start, s.stop, s.of("request.gradient")) for s in self.of("vjp", "back", "gradient")]
+        found += [Item("vjp", s.start, s.stop, s.of("request.gradient")) for s in self.of("vjp", "back", "gradient")
+                  if s.start not in self._of_trained_alone]
         found += self._messages()
         found += [Item("parameters", a.start, b.stop, b.of("request.gradient", "request.jacobian"), b.start)
                   for a, b in self._of_trained()]
@@ -177,6 +178,16 @@ class Spoken:
             before = trained_by_stop.get(update.start - 1)
             if before is not None and self.text[before.stop] == " ":
                 yield before, update
+
+    @cached_property
+    def _of_trained_alone(self) -> frozenset[int]:
+        """Where the nouns begin that are of the parameters and of nothing else: «the gradient by all weights.»"""
+        return frozenset(noun.start for noun, trained in self._of_trained() if noun.start < trained.start and only(
+            self.text, noun.stop, trained.start, "between", "wrt") and self._ends_list(trained.stop))
+
+    def _ends_list(self, at: int) -> bool:
+        """No «and», letter or comma goes on behind this place."""
+        return not self.text[at:].strip() or self.text[at:].lstrip()[0] in ".;:?!¶"
 
     @cached_property
     def whole(self) -> dict[str, bool]:

@@ -10,7 +10,7 @@ import derive.expr as ex
 from derive.axes import axes, stands, stepping, unused, with_axes
 from derive.module import ROLES, Module, Update
 from derive.notation import write
-from derive.notation.symbols import Kind, Symbol, SymbolTable, split_label
+from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, split_label
 from derive.notation.term_writer import decimal, ends
 from derive.pointers import pointers
 from derive.receptive_field import ReceptiveField
@@ -60,7 +60,7 @@ def statement_of(module: Module) -> Statement:
 
 def _latex(table: SymbolTable, name: str) -> str:
     known = table.named(name)
-    return name if known is None else known.latex
+    return known.latex if known is not None else latex_of(name) if name.isidentifier() else name
 
 
 def _pointed(module: Module) -> Iterator[str]:

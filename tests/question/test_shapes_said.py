@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from derive.axes import with_axes
 from derive.card import Card
 from derive.errors import CardError
 from derive.expr import Entry, walk
@@ -107,3 +108,20 @@ def test_declarations_on_display_are_no_cases_of_the_equations_before() -> None:
         "---\nid: display\n---\n\n# Question\nWith the sigmoid $\\sigma$, $$h = \\sigma(W x + b), \\qquad z = w^\\top h + c$$ with "
         "$$W \\in \\mathbb{R}^{3 \\times 2},\\; b \\in \\mathbb{R}^3,\\; w \\in \\mathbb{R}^3.$$ Derive $\\partial z/\\partial x$.\n"))
     assert (module.given, module.output) == (("W", "x", "b", "w", "c"), "z")
+
+
+@pytest.mark.parametrize("said", [
+    r"For $x \in \mathbb{R}^{C}$ and $y \in \mathbb{R}^{C'}$ a layer computes $y_c = \tanh(\sum_{d=1}^{C} W_{cd} x_d)$",
+    r"For $x \in \mathbb{R}^{C}$ a layer computes $y = \tanh(W x)$ with $W \in \mathbb{R}^{C^{\prime} \times C}$",
+    r"A layer computes $y_c = \tanh(\sum_{d=1}^{C} W_{cd} x_d)$, $c = 1, \dots, C'$",
+])
+def test_a_primed_size_is_another_size(said: str) -> None:
+    module = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{said}. Derive the backward message and the parameter message.\n"))
+    y, w = axes_sizes(module, "y"), axes_sizes(module, "W")
+    assert w[0] == y[0] == "C_prime" and w[1] == "C"
+
+
+def axes_sizes(module: Module, name: str) -> tuple[int | str, ...]:
+    symbol = with_axes(module).table.named(name)
+    assert symbol is not None
+    return symbol.sizes

@@ -62,6 +62,34 @@ def _text(items: tr.Items) -> str:
     return "".join(map(str, items))
 
 
+def sizes(formulas: list[Formula]) -> list[Formula]:
+    r"""C' is a letter of its own where it says how many: of \mathbb{R}^{C'}, c = 1, \dots, C', \sum_{c=1}^{C'}."""
+    found = {name for f in formulas for top in f.tree or () for i in tr.inside(top) for name in map(_primed, _last(i))}
+
+    def named(item: tr.Item) -> tr.Item:
+        name = _primed(item)
+        return trees.name(f"{name}_prime", item) if name and name in found else item
+
+    return trees.changed(formulas, lambda tree: trees.each(tree, named)) if found - {""} else formulas
+
+
+def _last(item: tr.Item) -> tr.Items:
+    """What says how many: the sizes of a set of arrays, the end of a range, what stands above a sum."""
+    if isinstance(item, tr.Command) and item.type == "RANGE":
+        return item.arguments[-1]
+    if not isinstance(item, tr.Scripted):
+        return ()
+    counted = tr.is_token(item.base, "BIG") or tr.is_group(item.base, "LSET", "LBRACK")
+    return [i for above in item.sups for i in above] if counted or str(item.base).endswith("_bb") else ()
+
+
+def _primed(item: tr.Item) -> str:
+    """C of C'."""
+    if not isinstance(item, tr.Scripted) or item.primes != 1 or item.subs or item.sups:
+        return ""
+    return str(item.base) if tr.is_token(item.base, "NAME") else ""
+
+
 def gradients(formulas: list[Formula]) -> list[Formula]:
     r"""∂L/∂W for dW: as some dO = ∂L/∂O says, or with the loss of another ∂L/∂y of the card."""
     parts = [trees.sides(part) for part in trees.all_statements(formulas)]

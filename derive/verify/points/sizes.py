@@ -47,7 +47,7 @@ class Sizes:
 
     def words(self) -> str:
         """n = 2, m = 3, 5 for 784, each unbroken; where nothing is chosen, nothing."""
-        return ", ".join(f"{n} for {name}" if name.isdigit() else f"{name}\u00a0=\u00a0{n}"
+        return ", ".join(f"{n} for {name}" if name.isdigit() else f"{name.replace('_prime', '′')}\u00a0=\u00a0{n}"
                          for name, n in self.chosen.items())  # fmt: skip
 
 

@@ -338,9 +338,10 @@ def below(item: tr.Item) -> Iterable[str]:
 
 
 def label_size(item: tr.Item) -> str | None:
-    """d_k of d_k, where it is a size: a letter with a label."""
+    """d_k of d_k, n_1 of n_1, where it is a size: a letter with a label or a number."""
     item = tr.scripted(item)
-    label = tr.label_of(item.subs[0][0]) if len(item.subs) == 1 and len(item.subs[0]) == 1 and not item.sups else None
+    sub = item.subs[0][0] if len(item.subs) == 1 and len(item.subs[0]) == 1 and not item.sups else None
+    label = str(sub) if tr.is_token(sub, "NUMBER") else tr.label_of(sub)
     return None if label is None or not tr.is_token(item.base, "NAME") else f"{item.base}_{label}"
 
 

@@ -121,6 +121,13 @@ def test_a_primed_size_is_another_size(said: str) -> None:
     assert w[0] == y[0] == "C_prime" and w[1] == "C"
 
 
+def test_numbered_sizes_are_the_card_s_own() -> None:
+    text = (r"$x \in \mathbb{R}^{n_0}$, $h = \tanh(W_1 x + b_1)$, $y = W_2 h$, $W_1 \in \mathbb{R}^{n_1 \times n_0}$, "
+            r"$W_2 \in \mathbb{R}^{n_2 \times n_1}$.")
+    module = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text} Derive the backward message.\n"))
+    assert [axes_sizes(module, n) for n in ("W_1", "W_2", "h")] == [("n_1", "n_0"), ("n_2", "n_1"), ("n_1",)]
+
+
 def axes_sizes(module: Module, name: str) -> tuple[int | str, ...]:
     symbol = with_axes(module).table.named(name)
     assert symbol is not None

@@ -68,7 +68,7 @@ def sizes(formulas: list[Formula]) -> list[Formula]:
 
     def named(item: tr.Item) -> tr.Item:
         name = _primed(item)
-        return trees.name(f"{name}_prime", item) if name and name in found else item
+        return trees.name(name, item) if name and name in found else item
 
     return trees.changed(formulas, lambda tree: trees.each(tree, named)) if found - {""} else formulas
 
@@ -84,10 +84,10 @@ def _last(item: tr.Item) -> tr.Items:
 
 
 def _primed(item: tr.Item) -> str:
-    """C of C'."""
-    if not isinstance(item, tr.Scripted) or item.primes != 1 or item.subs or item.sups:
+    """The name of C'."""
+    if not isinstance(item, tr.Scripted) or not item.primes or item.subs or item.sups:
         return ""
-    return str(item.base) if tr.is_token(item.base, "NAME") else ""
+    return f"{item.base}{'_prime' * item.primes}" if tr.is_token(item.base, "NAME") else ""
 
 
 def gradients(formulas: list[Formula]) -> list[Formula]:

@@ -112,6 +112,7 @@ class Module:
     masks: tuple[Mask, ...] = ()  # that the question asks for
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
     claims: tuple[tuple[Rel, int], ...] = ()  # equations that the question asks to show, and their lines
+    written: tuple[tuple[Rel, int], ...] = ()  # what the question says of letters that a statement defines otherwise
 
     def definition(self, tensor: str) -> tuple[Entry, Expr]:
         """The defining equation of a tensor: (entry with its index variables, value)."""
@@ -223,7 +224,7 @@ class Module:
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
         plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=(), claims=(),
-                        values=(), decimals=False, rows=False, updates=(), masks=())
+                        written=(), values=(), decimals=False, rows=False, updates=(), masks=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

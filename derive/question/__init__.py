@@ -177,11 +177,11 @@ def formulas_given(question: Question) -> Module | None:
     """The layer of the front matter's formulas."""
     if question.statement.forward is None:
         return None
-    from derive.question.given import given_module
+    from derive.question.given import given_module, written_otherwise
 
     found = given_module(question.card, question.statement)
     refuse_unread(question, found, "")
-    return found
+    return replace(found, written=written_otherwise(question.prose, found))
 
 
 def pooling_named(question: Question) -> Module | None:

@@ -210,6 +210,24 @@ def read_question(prose: Prose, table: SymbolTable) -> tuple[list[tuple[Formula,
     return [(part, node) for f in found for part, node in read_parts(f, table) if isinstance(node, Node)], table
 
 
+def written_otherwise(prose: Prose, module: Module) -> tuple[tuple[Rel, int], ...]:
+    """The equations of the question for letters and functions that a statement defines in another way; their lines."""
+    nodes, _ = read_question(prose, module.table)
+    letters = {*module.given, *module.defined}
+
+    def otherwise(claim: Node) -> bool:
+        if not isinstance(claim, Rel) or claim.ops != ("=",) or claim in module.equations:
+            return False
+        head = claim.terms[0]
+        own = {n.tensor for n in walk(head) if isinstance(n, Entry)} if isinstance(head, Fn) else set()
+        defined = head.name in {f.name for f in module.functions} if isinstance(head, Fn) else (
+            isinstance(head, Entry) and head.tensor in module.defined)
+        return defined and (letters | own).issuperset(n.tensor for n in walk(claim) if isinstance(n, Entry))
+
+    return tuple(dict.fromkeys((claim, part.line) for part, node in nodes for claim in statements(node)
+                               if isinstance(claim, Rel) and otherwise(claim)))
+
+
 def given_module(card: Card, statement: Statement, fields: Fields = ()) -> Module:
     """The layer of a statement that has forward formulas; ``fields`` are the windows of their sets.
 

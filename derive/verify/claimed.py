@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from derive.calculus.kinks import settled
@@ -39,7 +40,18 @@ def judged(module: Module) -> Module:
             raise CardError(Problem(f"`{latex}` is to be shown, and it is false: {wrong}; correct it", line=line))
         else:
             said.append(f"not answered, since where it holds is open: ${latex}$ (line {line})")
-    return replace(module, claims=tuple(holding), readings=(*module.readings, *said)) if module.claims else module
+    said += _contradicted(module)
+    return replace(module, claims=tuple(holding), written=(), readings=(*module.readings, *said)) if (
+        module.claims or module.written) else module
+
+
+def _contradicted(module: Module) -> Iterator[str]:
+    """What the question says of a letter that the statement defines otherwise: the sheet answers the statement."""
+    for claim, line in module.written:
+        wrong = _wrong(claim, module)
+        if wrong is not None and not any(words in wrong for words in UNDECIDED):
+            latex = write(claim, module.table, display=False)
+            yield f"not answered, since the statement in the front matter says otherwise: ${latex}$ (line {line})"
 
 
 def _wrong(claim: Rel, module: Module) -> str | None:

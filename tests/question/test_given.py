@@ -163,3 +163,15 @@ def test_two_sizes_whose_product_divides_are_those_of_two_sums() -> None:
     module = read("forward: ['s_c = \\frac{1}{HW} \\sum_{i,j} u_{cij}']\nderive: [backward]\n")
     assert module.inputs == ("u",)
     assert module.table.named("u").sizes == ("", "H", "W")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("question", "otherwise"), [
+    (r"Let $y_k = \max(0, x_k)$.", True), (r"Let $y_k = f(x_k)$ with $f(s) = \max(0, s)$.", True),
+    (r"Let $y_k = \max(2 x_k, 0)$.", False), (r"Let $y = 2 \max(0, x)$.", False), (r"Let $f(s) = 2 \max(0, s)$.", False),
+    (r"Let $y_k = \phi(x_k)$ with $\phi(u) = \max(0, u)$.", False),  # of letters that the statement has not
+])
+def test_a_statement_that_the_question_contradicts_is_said_on_the_sheet(question: str, otherwise: bool) -> None:
+    card = Card.parse("---\nid: q\nforward: ['y_k = f(x_k)']\nfunctions: ['f(s) = \\max(0, 2 s)']\nderive: [backward]\n---\n\n"
+                      f"# Question\n{question} Derive.\n")
+    said = [r for r in derive.solve(card).module.readings if "the front matter says otherwise" in r]
+    assert bool(said) is otherwise

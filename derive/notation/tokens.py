@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from derive import reductions
-from derive.functions import SPELLINGS
+from derive.functions import SHORT, SPELLINGS
 from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import NotationError, Source
@@ -32,9 +32,12 @@ _APPLIED_OPERATOR = re.compile(  # tr(A), \mathbf{Var}[x]
     rf"(?<![A-Za-z\\])(?:{'|'.join(sorted(w for w in vocabulary.OPERATORS if w.isalpha() and len(w) > 1))})"
     r"(?=\s*\}?\s*(?:\\left|\\[bB]igg?l?)?\s*[(\[])")
 
+_PLAIN = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}\d?\d?p?(?![A-Za-z])")  # tanh(x), ReLU(x), log p without a backslash
 _FUNCTION = re.compile(r"[A-Za-z]{2,}(?:\d|\dp)?$")  # ReLU, expm1, log1p
 _APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:(?:\\left|\\[bB]igg?l?|\\!)\s*)*\(")
 _EQUALS = re.compile(r"\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=|\\coloneqq)")
+_EXTREMES = frozenset({"max", "min", "argmax", "argmin"})
+SOFTMAX = "softmax"
 _WEIGHTS = frozenset("mathbf boldsymbol bm pmb vec mathit mathsf mathnormal".split())
 _NOTHING = re.compile(r"\s*\{\s*\}")
 _HEAVY = frozenset("mathbf boldsymbol bm pmb bf vec".split())
@@ -111,10 +114,25 @@ class _Lexer:
             self.emit("TEXT", word[0], word.end())
         elif word := _APPLIED_OPERATOR.match(self.text, self.at):
             self.emit("NAME", word[0], word.end())
+        elif (word := _PLAIN.match(self.text, self.at)) and (kind := self.plain(word)):
+            self.emit(*kind, word.end())
         elif _LETTER.match(char):
             self.emit("NAME", UNICODE_LETTERS.get(char, char), self.at + 1)
         else:
             self.emit("UNKNOWN", char, self.at + 1)
+
+    def plain(self, word: re.Match[str]) -> tuple[str, str] | None:
+        """What tanh, max, softmax and ReLU are, written as if they were products: names of functions that are known."""
+        name, behind = word[0], self.text[word.end() :].lstrip()[:1]
+        applied = _APPLIED.match(self.text, word.end()) is not None
+        if applied and (name.lower() in SHORT or name.lower() == SOFTMAX):
+            return "NAME", name
+        if self.in_script() and not applied:
+            return None
+        if name in SPELLINGS:
+            return "FN", SPELLINGS[name]
+        taken = name in _EXTREMES and (applied or behind in ("_", "\\", "{"))  # max_j, max \limits, max \{a, b\}
+        return ("BIG", reductions.SPELLINGS[name]) if taken else None
 
     def number(self) -> None:
         match = _NUMBER.match(self.text, self.at)

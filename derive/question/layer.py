@@ -321,7 +321,8 @@ def request_read(state: State) -> State:
         if not answers_in(prose, formula):
             asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, bool(state.of_parts))
-    if asking.lacking or asking.everything and has_usual_parameters(state.roles):
+    trained = asking.everything or asking.whole.get("parameters", False)
+    if asking.lacking or trained and has_usual_parameters(state.roles):
         try:
             return request_read(replace(state, roles=with_usual_parameters(state.roles)))
         except CardError:

@@ -361,3 +361,12 @@ def test_a_list_of_messages_is_a_request(asked: str, letters: str) -> None:
 def test_kinds_of_messages_may_be_joined_by_strokes() -> None:
     module = read(r"A layer computes $y = \tanh(W x + b)$. Derive the forward / backward / parameter messages.")
     assert module.asked == ("forward", "vjp", "parameters")
+
+
+@pytest.mark.parametrize(("question", "parameters"), [
+    (r"A fully connected layer $s = W x + b$ is followed by $y_k = \max(s_k, a s_k)$ where $0 < a < 1$ is a learnable slope.", "W b a"),
+    (r"Let $y = W x + b$ with the weight matrix $W$.", "W b"), (r"Let $y = g \odot (W x) + c$ with the gain $g$.", "g W"),
+])
+def test_the_parameter_messages_are_those_of_all_parameters(question: str, parameters: str) -> None:
+    """Weights and biases of which no word says anything are parameters, too, where another is called so."""
+    assert {*read(f"{question} Derive the backward message and the parameter messages.").parameters} == {*parameters.split()}

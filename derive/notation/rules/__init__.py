@@ -19,6 +19,7 @@ class Rule:
 
 # Letters with names of their own: the words see these.
 LETTERS = (
+    Rule("MSE = … is one letter", letters.words),
     Rule("C' is a size", letters.sizes),
     Rule("layers are numbered above", letters.layers),
     Rule("dℓ/da is ∂ℓ/∂a", letters.quotients),

@@ -90,6 +90,46 @@ def _primed(item: tr.Item) -> str:
     return f"{item.base}{'_prime' * item.primes}" if tr.is_token(item.base, "NAME") else ""
 
 
+def words(formulas: list[Formula]) -> list[Formula]:
+    r"""MSE of MSE = …, CE of CE(p, t) = …, net of net_j = …: one name, where an equation defines it by that word."""
+    heads = [trees.sides(part) for part in trees.all_statements(formulas)]
+    found = {word for head, *rest in heads if rest and (word := _word(head, formulas))}
+    for word in sorted(found, key=len, reverse=True):
+        formulas = trees.replaced(formulas, lambda run, n, word=word: _joined(run, n, word))  # type: ignore[misc]
+    return formulas
+
+
+def _word(head: trees.Run, formulas: list[Formula]) -> str:
+    """The letters of which a head consists, side by side, but for its indices or arguments; of two both are capitals."""
+    called = len(head) > 1 and tr.is_group(tr.base_of(head[-1]), "LPAREN")
+    word = "".join(str(tr.base_of(i)) for i in (head[:-1] if called else head))
+    if not word.isalpha() or _joined(head, 0, word) is None or len(word) == 2 and not word.isupper():
+        return ""
+    return word if called or len(word) > 2 or not _alone(word, formulas) else ""
+
+
+def _alone(word: str, formulas: list[Formula]) -> bool:
+    """Whether a letter of the word stands somewhere without the others."""
+    runs = [run for f in formulas for run in trees.all_runs(f.tree or ())]
+    inside = {id(item) for run in runs for n in range(len(run)) if _joined(run, n, word)
+              for item in run[n : n + len(word)]}
+    return any(str(tr.base_of(item)) in word for run in runs for item in run
+               if id(item) not in inside and tr.is_token(tr.base_of(item), "NAME"))
+
+
+def _joined(run: trees.Run, n: int, word: str) -> tuple[tr.Items, int] | None:
+    """The letters of the word, which begin at n with nothing between them, as one name with the scripts of the last."""
+    own = run[n : n + len(word)]
+    bases = [tr.base_of(i) for i in own]
+    if len(own) < 2 or [*map(str, bases)] != [*word] or not all(tr.is_token(i, "NAME") for i in (*own[:-1], bases[-1])):
+        return None
+    if any(one.end != after.start for one, after in itertools.pairwise(bases)):
+        return None
+    last = own[-1]
+    name = replace(trees.name(word, own[0]), end=bases[-1].end)
+    return ((replace(last, base=name) if isinstance(last, tr.Scripted) else name,), len(word))
+
+
 def gradients(formulas: list[Formula]) -> list[Formula]:
     r"""∂L/∂W for dW: as some dO = ∂L/∂O says, or with the loss of another ∂L/∂y of the card."""
     parts = [trees.sides(part) for part in trees.all_statements(formulas)]

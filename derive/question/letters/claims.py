@@ -208,7 +208,8 @@ def refuse_unplaced(unplaced: Iterable[tuple[Rel, Formula]], prose: Prose, outpu
     for claim, formula in unplaced:
         tensors = {n.tensor for n in walk(claim) if isinstance(n, Entry)}
         computed = any(isinstance(n, Entry) for value in claim.terms[1:] for n in walk(value))
-        if formula.display and computed and (output in tensors or tensors - known) and not is_claimed(formula, prose):
+        more = tensors - known or (formula.display and output in tensors)
+        if computed and more and not is_claimed(formula, prose):
             raise CardError(Problem(f"{place(formula)}: what stands left of = is no letter, so that it is unclear "
                                     "whether the layer goes on with it; give its value a letter, as in `E = …`",
                                     line=formula.line))

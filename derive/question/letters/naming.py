@@ -245,8 +245,10 @@ def _named(formula: Formula, part: Items, table: SymbolTable) -> str | None:
 
 
 def _listed(formula: Formula) -> list[Items]:
-    r"""W and b of $W, b$, of $\{W, b\}$, of $\theta = (W, b)$ and of $W, b \in \mathbb{R}$."""
+    r"""W and b of $W, b$, of $\{W, b\}$, of $\theta = (W, b)$ and of $W, b \in \mathbb{R}$; a of $0 < a < 1$."""
     tree = formula.tree or ()
+    if len(tree) > 2 and is_token(tree[0], "NUMBER") and is_token(tree[1], "REL"):
+        tree = tree[2:]
     if members := collected(tree):
         return [(member,) for member in members]
     left = list(itertools.takewhile(lambda item: not is_token(item, "IN", "REL", "COLON", "QUAD", "DOTS"), tree))
@@ -496,19 +498,20 @@ def with_asked_parameters(roles: Mapping[str, Role], letters: Collection[str]) -
 
 
 def has_usual_parameters(roles: Mapping[str, Role]) -> bool:
-    """Of letters that no word says anything of some are called as weights and biases are; none is a parameter."""
+    """Of letters that no word says anything of some are called as weights and biases are, and not all."""
     usual = {name for name, role in roles.items() if not role.said and name.partition("_")[0] in _USUAL}
-    return bool(usual) and usual != {*roles} and not any(role.role == "parameters" for role in roles.values())
+    return bool(usual) and usual != {*roles}
 
 
 def with_usual_parameters(roles: Mapping[str, Role]) -> dict[str, Role]:
-    """The roles where parameter messages are asked for and no word says of which letters: weights W, U, w, biases b, θ;
-    where inputs are called so, all that nothing is said of.
+    """The roles where parameter messages are asked for: letters that no word says anything of are parameters where they
+    are called as weights and biases are, W, U, w, b, θ; all of them where some are called inputs and none a parameter.
 
     Raises :class:`CardError` where there are none, or nothing else.
     """
     bare = {name for name, role in roles.items() if not role.said}
-    known = any(role.said and role.role == "inputs" for role in roles.values())
+    said_of = {role.role for role in roles.values() if role.said}
+    known = "inputs" in said_of and "parameters" not in said_of
     usual = bare if known else {name for name in bare if name.partition("_")[0] in _USUAL}
     if not usual or usual == {*roles}:
         raise CardError(Problem("the parameter messages are asked for, and no letter is said to be a parameter: list "

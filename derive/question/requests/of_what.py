@@ -39,7 +39,8 @@ def nouns(prose: Prose) -> Iterator[OfWhat]:
     for at, by in places.items():
         items = [*_items(prose.text, at, prose.sentence(at)[1])]
         beside = any(prose.text[start] == GAP for start, _ in items)
-        yield from (OfWhat(start, stop, by, beside) for start, stop in items if prose.text[start] != GAP)
+        yield from (OfWhat(start, stop, by, beside) for start, stop in items if prose.text[start] != GAP
+                    and not named(prose.text[start:stop], *_NOUNS))  # «by $x$ and the message by $W$»
 
 
 def _items(text: str, at: int, end: int) -> Iterator[Place]:

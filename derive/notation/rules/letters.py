@@ -100,7 +100,7 @@ def words(formulas: list[Formula]) -> list[Formula]:
 
 
 def _word(head: trees.Run, formulas: list[Formula]) -> str:
-    """The letters of which a head consists, side by side, but for its indices or arguments; of two both are capitals."""
+    """The letters of which a head consists, side by side, but for indices and arguments; of two both are capitals."""
     called = len(head) > 1 and tr.is_group(tr.base_of(head[-1]), "LPAREN")
     word = "".join(str(tr.base_of(i)) for i in (head[:-1] if called else head))
     if not word.isalpha() or _joined(head, 0, word) is None or len(word) == 2 and not word.isupper():

@@ -256,7 +256,8 @@ class _Gathering(Ranks):
     def pointers(self) -> set[str]:
         """y of s_{i,y_i} and of p_y, w of E_{w_t d}: letters whose entries are indices; that of δ_{f_{kl}} is a label.
 
-        One without subscripts is in a set or a number by words, and runs nowhere: y ∈ {1, …, K}.
+        One without subscripts runs nowhere, and is in a set or a number by words, y ∈ {1, …, K}, or stands below
+        letters that the card defines and nowhere else: c of L = -log p_c with p = softmax(z).
         """
         inner = (tr.scripted(run[0]) for o in self.seen.all if o.sub is not None and o.name not in ("delta", "e")
                  for run in split_runs(o.sub, None) if len(run) == 1)
@@ -270,8 +271,19 @@ class _Gathering(Ranks):
         right |= {n for d in self.seen.definitions for item in d.right for i in tr.inside(item)  # t of [k = t]
                   if tr.is_group(i, "LBRACK") and tr.has(i.items, "REL") for n in tr.names_in(i.items)}
         asked = {n for o in self.seen.all if o.derived and o.sub is not None for n in tr.names_in(o.sub)}
+        said |= self.only_below(right)
         alone = right & said - left - (asked - called) - self.seen.under - self.subscripted
         return (found | alone) - self.heads - {*self.words} | self.known.pointers
+
+    def only_below(self, letters: set[str]) -> set[str]:
+        """Of these letters those that stand as an index of what the card defines, and nowhere else."""
+        above: dict[str, set[str]] = {}
+        for o in self.seen.all:
+            for run in split_runs(o.sub, None) if o.sub is not None else ():
+                for n in tr.names_in(run):
+                    above.setdefault(n, set()).add(o.name if len(run) == 1 and o.is_value else "")
+        others = {o.name for o in self.seen.all if not o.at.index} | self.sizes | {*self.seen.bound}
+        return {n for n in letters - others if above.get(n, {""}) <= self.heads}
 
     def entry(self, o: Occurrence) -> tuple[str, str | None, Runs]:
         """The name, label and index terms of a subscripted letter."""

@@ -241,17 +241,14 @@ class Labels:
         self.label(lambda o: o.name in at_rest)
 
     def number_labels(self) -> None:
-        """W_1 and W_{2,ij} are letters of their own, where no W has another subscript; b_1 and b_2 beside them too."""
+        """W_1 and W_{2,ij}, w_0 and w_1 are letters of their own, where no W and no w has another subscript."""
         subs = {name: all_ for name, all_ in self.subs_of().items() if name not in self.words}
         biases = {name for name, all_ in subs.items() if self.is_bias(all_) or self.is_offset(name, all_)}
         stated = {str(item) for items, _ in self.seen.shapes for item in items}
         single = {name for name, all_ in subs.items() if any(all_) and name not in stated
                   and all(_numbered(s) for s in all_ if s or not is_capital(name))}
         self.label(lambda o: o.name in biases and _is_zero(o.sub or ()))
-        planes = any(len([*tr.names_in(s)]) > 1 for name in single for s in subs[name])  # w_{1,ij}
-        shaped = planes or any(extents for _, extents in self.seen.shapes) or any(
-            map(is_capital, self.seen.factors | single))
-        self.label(lambda o: o.name in single and (shaped or o.name in self.faces.ranks))
+        self.label(lambda o: o.name in single)
 
     def is_bias(self, subs: list[tr.Items]) -> bool:
         """w_0 + Σ_j w_j x_j: beside the w_j a letter of its own, where nothing counts from 0."""

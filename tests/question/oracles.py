@@ -301,7 +301,10 @@ ORACLES: dict[str, Oracle] = {
     "least_squares": Oracle(lambda a, x, b: ((a @ x - b) ** 2).sum(), (M, V, (3,))),
     "rbf": Oracle(lambda x, c, s: np.exp(-((x - c) ** 2).sum() / (2 * s**2)), (V, V, S), {2: "positive"}),
     "glu": Oracle(lambda w, x, u: (w @ x) * sigmoid(u @ x), (M, V, M)),
-    "product_sine": Oracle(lambda x: x[0] * x[1] + np.sin(x[0]), ((2,),)),
+    "product_sine": Oracle(lambda x_1, x_2: x_1 * x_2 + np.sin(x_1), (S, S)),
+    "two_neurons": Oracle(lambda w_11, x_1, w_12, x_2, w_21, w_22: (w_11 * x_1 + w_12 * x_2) * (w_21 * x_1 + w_22 * x_2),
+                          (S, S, S, S, S, S)),
+    "line": Oracle(lambda w_0, w_1, x, t: ((w_0 + w_1 * x - t) ** 2).mean(), (S, S, (3,), (3,))),
     "cube_s": Oracle(lambda x: x**3, (S,)),
     "two_chain": Oracle(lambda x, w, v: v * np.tanh(w * x), (S, S, S)),
     "net_softmax": Oracle(

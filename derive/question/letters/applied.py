@@ -25,7 +25,7 @@ def _body(function: Function | None, argument: str, sloped: bool = False) -> str
 KNOWN = {part: FUNCTIONS[name] for part in (
     "relu", "sigmoid", "tanh", "softplus", "silu", "mish", "gelu", "softsign", "hard_tanh", "hard_sigmoid",
     "hard_swish", "identity") if _body(FUNCTIONS.get(name := SHORT.get(part.replace("_", ""), part)), "u")}
-_LETTERS = frozenset("sigma phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
+_LETTERS = frozenset("sigma Phi phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
 
 
 def with_named(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
@@ -120,9 +120,24 @@ def _called(letter: str, prose: Prose) -> Function | None:
             return KNOWN[found[0]]
         if not found and named(around, "called.logistic"):
             return FUNCTIONS["sigmoid"]
+        if named(around, "called.normal") and named(around, "called.cumulative"):
+            return FUNCTIONS["normcdf"]
     found = _functions(prose.text)
     if letter == "sigma" and ("sigmoid" in found or named(prose.text, "gated") or (
             not said and named(prose.text, "model.linear-sigmoid"))):
         return FUNCTIONS["sigmoid"]
+    if letter == "Phi":
+        return FUNCTIONS["normcdf"] if found == ["gelu"] else None
     mentioned = any(word in prose.text for word in ("activation", "nonlinear", "non-linear", "aktivač"))
-    return KNOWN[found[0]] if len(found) == 1 and mentioned else None
+    whole = len(found) == 1 and found[0] in _GATES and _beside_argument(letter, prose)  # x φ(x) is the swish, not φ
+    return KNOWN[found[0]] if len(found) == 1 and mentioned and not whole else None
+
+
+_GATES = {"silu", "mish", "gelu", "hard_swish"}  # u times something
+
+
+def _beside_argument(letter: str, prose: Prose) -> bool:
+    """x φ(x) stands in a formula."""
+    return any(str(item) == letter and n and isinstance(behind, Group) and trees.spelt(behind.items) == trees.spelt([before])
+               for f in prose.formulas for run in all_runs(f.tree or ())
+               for n, item in enumerate(run[:-1]) for before, behind in ((run[n - 1], run[n + 1]),))

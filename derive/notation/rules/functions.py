@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
+from derive.notation.symbols import is_capital
 from derive.records import dataclass, replace
 
 
@@ -212,16 +213,23 @@ def of_vectors(formulas: list[Formula]) -> list[Formula]:
 
 
 def _is_vector(argument: tr.Item, body: trees.Run) -> bool:
-    r"""x of \theta^\top x, x^\top w, \|x\| and \langle w, x \rangle; bold letters."""
+    r"""x of W x, \theta^\top x, x^\top w, \|x\| and \langle w, x \rangle; bold letters."""
     own = tr.base_of(argument)
     assert isinstance(own, tr.Token)
     for run in trees.all_runs(body):
         for before, item in zip((None, *run), run, strict=False):
             here = str(tr.base_of(item)) == own.text
-            beside = here and (tr.is_transposed(item) or (before is not None and tr.is_transposed(before)))
+            beside = here and (tr.is_transposed(item) or (before is not None and (
+                tr.is_transposed(before) or _is_matrix(before))))
             if beside or (tr.is_group(tr.base_of(item), "LNORM", "LANGLE") and own.text in [*tr.names_in((item,))]):
                 return True
     return own.bold > 0
+
+
+def _is_matrix(item: tr.Item) -> bool:
+    """W of W x."""
+    base = tr.base_of(item)
+    return tr.is_token(base, "NAME") and is_capital(base.text)
 
 
 def _written_out(formulas: list[Formula], f: _Function) -> list[Formula]:

@@ -131,12 +131,14 @@ def _joined(run: trees.Run, n: int, word: str) -> tuple[tr.Items, int] | None:
 
 
 def gradients(formulas: list[Formula]) -> list[Formula]:
-    r"""∂L/∂W for dW: as some dO = ∂L/∂O says, or with the loss of another ∂L/∂y of the card."""
+    r"""∂L/∂W for dW: as some dO = ∂L/∂O says, with the loss of another ∂L/∂y of the card, or with the L of L = …"""
     parts = [trees.sides(part) for part in trees.all_statements(formulas)]
     said = (above for head, *sides in parts for side in sides if (own := _differential(head)) is not None and (
         above := of_loss(side)) is not None and trees.spelt([own]) == trees.spelt(above[-1:]))
     shown = (above for head, *_ in parts if (above := of_loss(head)) is not None)
-    pattern = next(itertools.chain(said, shown), None)
+    defined = ((trees.sign("PARTIAL", "partial", head[0]), head[0], head[0]) for head, *rest in parts
+               if rest and len(head) == 1 and trees.letter(head[0]) in _LOSSES)
+    pattern = next(itertools.chain(said, shown, defined), None)
     differentials = {trees.spelt([own]) for two in parts for run in two if (own := _differential(run)) is not None}
     if pattern is None or trees.spelt(pattern[1:2]) in differentials:  # dL = … dZ: the total differential
         return formulas
@@ -148,6 +150,9 @@ def gradients(formulas: list[Formula]) -> list[Formula]:
             tr.Command("FRAC", ((partial, loss), (partial, own)), part[0].start, part[1].end),)
 
     return trees.in_statements(named)(formulas)
+
+
+_LOSSES = ("L", "L_cal", "ell", "J", "E", "C")
 
 
 def quotients(formulas: list[Formula]) -> list[Formula]:

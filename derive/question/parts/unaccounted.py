@@ -226,6 +226,7 @@ def _averages(node: object) -> bool:
 Open = tuple[int, int, str]  # where it is said, and what is wrong with it
 _SIGNS = {"norm": re.compile(r"\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*\\cdot\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*"),
           "product": re.compile(r"\s*(?:\*|\\(?:ast|odot|circ|otimes|star))\s*")}
+_STARRED = re.compile(r"[A-Za-z0-9)}\]]\s*(?:\*|\\ast\b|\\star\b|\\circledast\b)\s*[\w(\\]")  # w * x, not x^* y
 _NOUNS = frozenset({"mean_of", "difference", "quantity", "noise"})
 # How a formula shows that it computes the operation; of those that are not here only a formula in their sentence does.
 _OPERATIONS: dict[str, Callable[[Formulas], bool]] = {
@@ -443,6 +444,9 @@ def _signs(prose: Prose) -> Iterator[Open]:
         if sign and begins(prose.text, gap.start + 1, "sign.denotes") and not named(
                 prose.text[gap.start : stop], f"sign.{sign}"):
             yield gap.start, stop, "is another meaning than the sign has here: write the formulas without it"
+        if _STARRED.search(gap.formula.latex) and named(prose.text, "sign.convolved"):
+            yield (gap.start, gap.start + 1, "may be a convolution or a product: write its entries, as in "
+                                             r"`y_t = \sum_k w_k x_{t+k}`")
 
 
 _NOT_DONE = ("claim.shown", "aside.habit", "request.jacobian", "request.gradient", "request.vjp")

@@ -62,6 +62,7 @@ from derive.notation.rules import rewritten
 from derive.notation.rules.kinds import Said, is_range, kind_of
 from derive.notation.rules.signs import said_kroneckers
 from derive.notation.symbols import Kind, SymbolTable
+from derive.notation.tree import Scripted, base_of, inside, is_token, names_in
 from derive.question.words.reading import read_parts
 from derive.records import dataclass
 from derive.sheet import Math
@@ -210,6 +211,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)
                 and not is_range(f.tree or ())  # i = k is a condition
                 and not f.latex.lstrip().startswith("\\delta")]  # a of δ_{a,k} is what its own definition says
+    entries = _running(written)
+    defining = [f for f in defining if entries.isdisjoint(names_in(f.tree or ()))]
     table = letters.table = gather(written, gather(defining, letters.module.table))
     groups = _groups(written, letters)
     for reasons, other, reading in _others(letters, extents):
@@ -290,6 +293,14 @@ def _lists(groups: Sequence[Sequence[Item]], w: Windowed | None) -> bool:
                                  and isinstance(item.node, Rel) and isinstance(head := item.link.terms[0], Entry)
                                  and head.tensor == w.window.entries]
     return w is None or not told or check_listing(Math("", told[0], ""), joined(told), w).verdict == Verdict.PROVED
+
+
+def _running(written: Iterable[Formula]) -> set[str]:
+    """z of z_1 and z_q: its numbers are indices."""
+    numbered, running = set[str](), set[str]()
+    for item in (i for f in written for top in f.tree or () for i in inside(top) if isinstance(i, Scripted) and i.subs):
+        (numbered if all(is_token(i, "NUMBER", "COMMA") for i in item.subs[0]) else running).add(str(base_of(item)))
+    return numbered & running
 
 
 def _of_another(node: Cond) -> bool:

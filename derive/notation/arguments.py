@@ -22,15 +22,18 @@ def _terms(r: Reader, runs: list[tr.Items], end: int) -> tuple[Expr, ...]:
 
 
 def _refuse_marks(r: Reader, run: tr.Items) -> None:
-    r"""Raise :class:`NotationError` for x_{(1)}, the smallest entry or the first, and for x_{\pi(i)} of an unknown π."""
-    if len(run) == 1 and tr.is_group(run[0], "LPAREN") and len(run[0].items) == 1:
-        raise r.error(run[0], f"`{r.shown(run[0])}`: an order, a layer, or an index? Leave out the brackets for an index")
+    r"""Raise :class:`NotationError` for x_{(1)}, the smallest entry or the first, and x_{\pi(i)} of an unknown π."""
+    first = run[0]
+    if len(run) == 1 and tr.is_group(first, "LPAREN") and len(first.items) == 1:
+        raise r.error(first, f"`{r.shown(first)}`: an order, a layer, or an index? Leave out the brackets for an index")
     for own, at in itertools.pairwise(run):
-        lone = tr.is_group(at, "LPAREN") and len(at.items) == 1 and tr.is_token(at.items[0], "NAME")
-        known = r.words.get(str(own)) if lone and tr.is_token(own, "NAME") else None
-        if lone and tr.is_token(own, "NAME") and (known is None or known.kind is not Kind.FUNCTION):
-            raise r.error(own, f"`{r.shown(own, at)}`: a function of the index, or a product? Write `{r.shown(own)} \\cdot "
-                               f"{r.shown(at.items[0])}`, or define the function")
+        if not tr.is_token(own, "NAME") or not tr.is_group(at, "LPAREN") or len(at.items) != 1:
+            continue
+        known, inner = r.words.get(own.text), at.items[0]
+        if tr.is_token(inner, "NAME") and (known is None or known.kind is not Kind.FUNCTION):
+            product = rf"{r.shown(own)} \cdot {r.shown(inner)}"
+            raise r.error(own, f"`{r.shown(own, at)}`: a function of the index, or a product? Write `{product}`, or "
+                               "define the function")
 
 
 def natural(r: Reader, sub: tr.Items, end: int, rank: int | None = None) -> tuple[Expr, ...]:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 
 import derive.expr as ex
+from derive.functions import known as elementary
 from derive.notation import tree as tr
 from derive.notation.formulas import NotationError, Source, TooHigh
 from derive.notation.shapes import HADAMARD, INNER, STARRED, TRANSPOSE
@@ -173,6 +174,10 @@ class Reader:
     def dotted(self, found: list[ex.Expr], new: list[ex.Expr], operator: tr.Item | None) -> list[ex.Expr]:
         r"""w \cdot x of two vectors is their inner product; of anything else a product."""
         def is_vector(node: ex.Expr) -> bool:
+            if isinstance(node, ex.Add):
+                return all(map(is_vector, node.terms))
+            if isinstance(node, ex.Fn) and len(node.args) == 1 and elementary(node.name):  # \log p
+                return is_vector(node.args[0])
             return isinstance(node, ex.Entry) and self.rank(node) - len(node.indices) == 1
 
         if tr.is_token(operator, "TIMES") and found and len(new) == 1 and is_vector(found[-1]) and is_vector(new[0]):

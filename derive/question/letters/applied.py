@@ -138,6 +138,7 @@ _GATES = {"silu", "mish", "gelu", "hard_swish"}  # u times something
 
 def _beside_argument(letter: str, prose: Prose) -> bool:
     """x φ(x) stands in a formula."""
-    return any(str(item) == letter and n and isinstance(behind, Group) and trees.spelt(behind.items) == trees.spelt([before])
-               for f in prose.formulas for run in all_runs(f.tree or ())
-               for n, item in enumerate(run[:-1]) for before, behind in ((run[n - 1], run[n + 1]),))
+    runs = (run for f in prose.formulas for run in all_runs(f.tree or ()))
+    triples = (run[n - 1 : n + 2] for run in runs for n in range(1, len(run) - 1))
+    return any(str(name) == letter and isinstance(at, Group) and trees.spelt(at.items) == trees.spelt((before,))
+               for before, name, at in triples)

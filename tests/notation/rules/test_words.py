@@ -48,3 +48,28 @@ def test_a_product_of_matrices_is_no_word() -> None:
 def test_an_equation_that_defines_no_letter_is_not_left_out(formula: str) -> None:
     with pytest.raises(CardError, match="what stands left of = is no letter"):
         read(rf"${formula}\sum_k t_k \log p_k$ with $p = \mathrm{{softmax}}(z)$. Derive the gradient with respect to $z$")
+
+
+@pytest.mark.parametrize(("question", "message"), [
+    (r"$y_i = x_{\pi(i)}$ with a permutation $\pi$. Derive $\partial y_i/\partial x_k$", "a function of the index, or a product"),
+    (r"$y = x_{(1)}$ be the smallest of $x_1, \dots, x_n$. Derive $\partial y/\partial x_k$", "an order, a layer, or an index"),
+    ("$y = w * x$ be a valid 1D convolution. Derive the gradients", "may be a convolution or a product"),
+    (r"$y = x f(x)$ be the swish activation. Derive $\partial y/\partial x$", "an argument of `f` or a factor"),
+])
+def test_signs_with_another_meaning_are_open(question: str, message: str) -> None:
+    with pytest.raises(CardError, match=message):
+        read(question)
+
+
+@pytest.mark.parametrize(("question", "computed"), [
+    (r"$L = u \cdot (v + w)$ with $u, v, w \in \mathbb{R}^K$. Derive $\partial L/\partial v$", r"$L = u^\top (v + w)$"),
+    (r"$L = y \cdot \log p$ with $p, y \in \mathbb{R}^K$. Derive $\partial L/\partial p$", r"$L = y^\top \log p$"),
+    (r"$f(x) = V \tanh(W x)$ and $L = \|f(x) - y\|^2$. Derive $\partial L/\partial W$", r"$f = V \tanh(W x)$ and $L = \|f - y\|^2$"),
+    (r"$y_k = s_k \Phi(s_k)$ with the CDF $\Phi$ of the standard normal distribution. Derive $\partial y_k/\partial s_i$",
+     r"$y_k = s_k \Phi(s_k)$ with $\Phi(u) = \frac{1 + \mathrm{erf}(u / \sqrt{2})}{2}$"),
+])
+def test_what_is_written_in_two_ways_is_one_layer(question: str, computed: str) -> None:
+    rest = question.partition("$ with ")[2] if "mathbb" in question else ""
+    asked = question[question.index(". Derive") :]
+    given = f" with {rest.partition('. ')[0]}" if rest else ""
+    assert read(question).equations == read(f"{computed}{given}{asked}").equations

@@ -181,3 +181,24 @@ def test_two_functions_in_a_sentence_are_each_their_own() -> None:
 def test_a_derivative_of_something_else_is_not_taken_for_the_plain_one(asked: str) -> None:
     with pytest.raises(CardError):
         read(PLAIN, f"Derive {asked}.")
+
+
+@pytest.mark.parametrize("question", [
+    r"$y = a x$ and $a = \frac{1}{1 + x^2}$. Derive $\partial y/\partial x$ treating $a$ as a constant.",
+    r"$y = a x$, $a = x^2$ with $a$ held fixed. Derive $\partial y/\partial x$.", "$y = W x$ with a diagonal matrix $W$. Derive $\\partial y/\\partial W$.",
+    r"$y = \mathrm{sign}(x)$ with the straight-through estimator. Derive the backward message.",
+])
+def test_what_a_derivative_holds_or_replaces_is_open(question: str) -> None:
+    with pytest.raises(OpenError, match="is said, and no formula of the layer does it"):
+        read("Let", question)
+
+
+@pytest.mark.parametrize(("said", "another"), [
+    ("Use $0$ as the derivative at $0$.", False), ("Take the subgradient $1$ at $x_k = 0$.", True),
+    (r"Assume the derivative at $x_k = 0$ is $\frac12$.", True), ("By convention the slope at zero is one.", True),
+    ("At $0$ the derivative is defined to be $0$.", False),
+])
+def test_a_slope_at_a_kink_that_is_not_taken_is_said_on_the_sheet(said: str, another: bool) -> None:
+    module = read(r"Let $y_k = \max(0, x_k)$.", said, r"Derive $\partial y_k/\partial x_i$.")
+    assert isinstance(module, Module)
+    assert any(r.startswith("not answered, since the slope at a kink") for r in module.readings) is another

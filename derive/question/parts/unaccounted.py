@@ -227,6 +227,7 @@ Open = tuple[int, int, str]  # where it is said, and what is wrong with it
 _SIGNS = {"norm": re.compile(r"\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*\\cdot\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*"),
           "product": re.compile(r"\s*(?:\*|\\(?:ast|odot|circ|otimes|star))\s*")}
 _STARRED = re.compile(r"[A-Za-z0-9)}\]]\s*(?:\*|\\ast\b|\\star\b|\\circledast\b)\s*[\w(\\]")  # w * x, not x^* y
+_NOT_WRITTEN = "is said, and no formula of the layer does it: write the forward formulas with it"
 _NOUNS = frozenset({"mean_of", "difference", "quantity", "noise"})
 # How a formula shows that it computes the operation; of those that are not here only a formula in their sentence does.
 _OPERATIONS: dict[str, Callable[[Formulas], bool]] = {
@@ -260,7 +261,8 @@ def refuse_unformulated(prose: Prose, module: Module, posed: bool = False) -> No
     """
     for start, stop, problem in (*_operations(prose, module, posed), *_statistics(prose, module),
                                  *_undefined(prose, module), *_of_others(prose, module), *_views(prose, module),
-                                 *_signs(prose), *_values(prose, module), *_equations(prose, module)):
+                                 *_signs(prose), *_values(prose, module), *_equations(prose, module),
+                                 *_fixed(prose, module)):
         raise OpenError(Problem(f"“{prose.plain.quote(start, stop)}” {problem}", line=prose.plain.line(start),
                                 key="forward"), found=module)
 
@@ -270,7 +272,8 @@ def _operations(prose: Prose, module: Module, posed: bool) -> Iterator[Open]:
     formulas = Formulas.of([*values, *(function.body for function in module.functions)])
     for span in _said(prose):
         kind = span.concept.partition(".")[2]
-        if posed and (kind in _NOUNS or _is_attribute(span, prose) or is_background(prose, span.start)):
+        attribute = kind in _NOUNS or _is_attribute(span, prose) or is_background(prose, span.start)
+        if posed and kind != "form" and attribute:  # «a diagonal matrix $W$»
             continue
         number = _NUMBER.match(prose.text, span.stop) if kind in ("multiply", "divide", "quantity") else None
         if number is not None:
@@ -281,8 +284,7 @@ def _operations(prose: Prose, module: Module, posed: bool) -> Iterator[Open]:
         else:
             done = _settled(kind, span, prose, module)
         if not done:
-            yield (span.start, number.end() if number else span.stop,
-                   "is said, and no formula of the layer does it: write the forward formulas with it")
+            yield span.start, number.end() if number else span.stop, _NOT_WRITTEN
 
 
 def _is_attribute(span: Span, prose: Prose) -> bool:
@@ -447,6 +449,16 @@ def _signs(prose: Prose) -> Iterator[Open]:
         if _STARRED.search(gap.formula.latex) and named(prose.text, "sign.convolved"):
             yield (gap.start, gap.start + 1, "may be a convolution or a product: write its entries, as in "
                                              r"`y_t = \sum_k w_k x_{t+k}`")
+
+
+def _fixed(prose: Prose, module: Module) -> Iterator[Open]:
+    """«treating $a$ as a constant» of a letter that is computed; the straight-through estimator; also in requests."""
+    for span in named(prose.text, "operation.stop", "operation.held"):
+        first = span.start if GAP in prose.text[span.start : span.stop] else prose.text.rfind(GAP, 0, span.start)
+        gaps = (gap for gap in prose.gaps if first <= gap.start < span.stop)
+        held = {*module.defined} & {n for gap in gaps for n in letters_of(gap.formula, module.table)}
+        if held or span.of("operation.stop"):
+            yield span.start, span.stop, _NOT_WRITTEN
 
 
 _NOT_DONE = ("claim.shown", "aside.habit", "request.jacobian", "request.gradient", "request.vjp")

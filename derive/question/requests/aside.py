@@ -49,20 +49,34 @@ def set_aside(card: Card) -> tuple[Card, tuple[str, ...]]:
         return card, ()
     if not in_english(prose.text):
         return card, ()
-    places = [*_side(prose)]
+    places, slopes = [*_side(prose)], tuple(_slopes_taken(prose))
     question = card.question
     for start, stop in _remarks(prose):
         question = _blank(question, start, stop)
     for start, stop in places:
         question = _blank(question, start, stop - 1, ".")
     if question == card.question:
-        return card, ()
+        return card, slopes
     at = sum(map(len, lines_of(card.text)[: card.question_line - 1]))
     text = card.text[:at] + question + card.text[at + len(question) :]
     said = [(card.question_line + card.question.count("\n", 0, start), " ".join(card.question[start:stop].split()))
             for start, stop in places]
     return replace(card, text=text), tuple(
-        f"not answered, since it asks for no derivative: line {line}: “{words}”" for line, words in said)
+        f"not answered, since it asks for no derivative: line {line}: “{words}”" for line, words in said) + slopes
+
+
+_SLOPE = re.compile(r"-?(?:[1-9]\d*(?:\.\d+)?|0\.\d+|\\[dt]?frac\s*\{?\d\}?\s*\{?\d\}?|\d/\d)")  # 1 or ½, not 0
+_IN_WORDS = re.compile(r"\b(?:one|half|1)\b")
+
+
+def _slopes_taken(prose: Prose) -> Iterator[str]:
+    """«Use $1$ as the derivative at $0$»: slopes at a kink that the question takes, and the sheet does not."""
+    for start, stop in itertools.pairwise(dict.fromkeys(prose.ends)):
+        words = prose.text[start:stop]
+        if all(named(words, concept) for concept in ("kink.taken", "kink.slope", "kink.at")) and (
+                _IN_WORDS.search(words) or any(_SLOPE.fullmatch(gap.formula.latex.strip()) for gap in prose.gaps
+                                               if start <= gap.start < stop)):
+            yield f"not answered, since the slope at a kink is the one that the sheet names: {prose.said(start, stop)}"
 
 
 def _blank(text: str, start: int, stop: int, sign: str = "") -> str:

@@ -185,7 +185,7 @@ def test_a_derivative_of_something_else_is_not_taken_for_the_plain_one(asked: st
 
 @pytest.mark.parametrize("question", [
     r"$y = a x$ and $a = \frac{1}{1 + x^2}$. Derive $\partial y/\partial x$ treating $a$ as a constant.",
-    r"$y = a x$, $a = x^2$ with $a$ held fixed. Derive $\partial y/\partial x$.", "$y = W x$ with a diagonal matrix $W$. Derive $\\partial y/\\partial W$.",
+    r"$y = a x$, $a = x^2$. Derive $\partial y/\partial x$ with $a$ held fixed.", "$y = W x$ with a diagonal matrix $W$. Derive $\\partial y/\\partial W$.",
     r"$y = \mathrm{sign}(x)$ with the straight-through estimator. Derive the backward message.",
 ])
 def test_what_a_derivative_holds_or_replaces_is_open(question: str) -> None:

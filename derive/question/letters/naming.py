@@ -347,6 +347,12 @@ def ranks_said(prose: Prose) -> dict[str, int]:
                       _only_below(name, prose.formulas)}
     for gap in prose.gaps:  # «the label $y \in \{1, \dots, K\}$»
         letter, _, behind = gap.formula.latex.partition(r"\in")
+        if _OF_NUMBERS.fullmatch(behind) and _LETTER.fullmatch(letter):  # y \in \{-1, 1\}
+            ranks.setdefault(name_of(letter.strip()), 0)
+        head = _LETTER.match(gap.formula.latex)  # «the perceptron loss $L = …$»
+        defined = head is not None and _EQUALS.match(gap.formula.latex, head.end()) is not None
+        if head is not None and defined and ends(prose.text[: gap.start], "letter.loss"):
+            ranks.setdefault(name_of(head[1]), 0)
         if behind.lstrip().startswith(r"\{") and ends(prose.text[: gap.start], "rank.pointer") and _only_below(
                 name_of(letter.strip()), [f for f in prose.formulas if f is not gap.formula]):
             ranks[name_of(letter.strip())] = 0
@@ -365,6 +371,8 @@ def _only_below(name: str, formulas: Iterable[Formula]) -> bool:
 
 
 _LETTER = re.compile(r"\s*(\\?[A-Za-z]+(?:_\{?\\?[A-Za-z]+\}?)?)\s*")
+_OF_NUMBERS = re.compile(r"\s*\\(?:\{|lbrace)\s*[-+]?\d+(?:\s*,\s*[-+]?\d+)+\s*\\(?:\}|rbrace)\s*")
+_EQUALS = re.compile(r"\s*(?:\([^=]*\)\s*)?:?=")
 _SHAPE = re.compile(r"\s*[A-Za-z](?:\s*\\times\s*(?:[A-Za-z]|\d+))+\s*")
 
 

@@ -186,8 +186,10 @@ class Spoken:
             self.text, noun.stop, trained.start, "between", "wrt") and self._ends_list(trained.stop))
 
     def _ends_list(self, at: int) -> bool:
-        """No «and», letter or comma goes on behind this place."""
-        return not self.text[at:].strip() or self.text[at:].lstrip()[0] in ".;:?!¶"
+        """Nothing but further parameters goes on behind this place: «the weight matrix and the biases.»"""
+        stop = next((n for n in range(at, len(self.text)) if self.text[n] in ".;:?!¶"), len(self.text))
+        return only(self.text, at, stop, "request.trained", "naming.and", "naming.article", "between.pause",
+                    "rank.matrix", "rank.vector")
 
     @cached_property
     def whole(self) -> dict[str, bool]:

@@ -11,6 +11,7 @@ import heapq
 import itertools
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
+from functools import cached_property
 
 from derive.expr import MINUS_ONE, Add, Entry, Expr, Fn, Infinity, Mul, Node, Num, Rel, walk
 from derive.notation.elaboration import claims, fits, marked, rank_of, wholes
@@ -148,6 +149,14 @@ class _Component:
     names: tuple[str, ...]
     beside: frozenset[str]  # capitals that stand beside a letter
 
+    @cached_property
+    def behind(self) -> set[str]:
+        """x of W x: small letters on which such a capital acts."""
+        pairs = (pair for claim in self.claimed for node in walk(claim) if isinstance(node, Mul)
+                 for pair in itertools.pairwise(node.factors))
+        return {after.tensor for own, after in pairs if isinstance(own, Entry) and isinstance(after, Entry)
+                and own.tensor in self.beside and after.tensor in self.names and not is_capital(after.tensor)}
+
     def best(self) -> tuple[Ranks, ...]:
         """The least ranks that fit and agree best with the letters' faces; numbers where none fit.
 
@@ -163,7 +172,8 @@ class _Component:
         return tuple(ranks for cost, ranks in found if cost[:-1] == best) or (dict.fromkeys(self.names, 0),)
 
     def against(self, ranks: Ranks) -> Cost:
-        """Small letters that are matrices; capitals that act and are none; vectors added to matrices; axes in all."""
+        """Small letters that are matrices; capitals that act and are none; numbers on which they act; vectors added to
+        matrices; axes in all."""
         acting = {name for claim in self.claimed for name in _acting(claim, self.table, ranks)} | self.beside
         spread = sum(_spread(claim, self.table, ranks) for claim in self.claimed)
         return self.cost({name: (rank,) for name, rank in ranks.items()}, acting, spread)
@@ -172,7 +182,8 @@ class _Component:
         """The least that the choices left may cost."""
         small = sum(min(ranks) == MATRIX for name, ranks in choices.items() if not is_capital(name))
         wrong = sum(MATRIX not in ranks for name, ranks in choices.items() if name in acting)
-        return small, wrong, spread, sum(map(min, choices.values()))
+        idle = sum(ranks == (NUMBER,) for name, ranks in choices.items() if name in self.behind)
+        return small, wrong, idle, spread, sum(map(min, choices.values()))
 
     def fitting(self) -> Iterator[Ranks]:
         """Choices of ranks under which each claim fits, until all others cost more than the best or have no rank less.

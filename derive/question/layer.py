@@ -318,7 +318,8 @@ def request_read(state: State) -> State:
     layer, prose, failures = state.layer, state.prose, state.read.failures
     asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), dict(state.roles), layer.table)
     for formula, derivative in state.asked:
-        if not answers_in(prose, formula):
+        arrives = isinstance(derivative.wrt, Entry) and derivative.wrt.tensor == layer.output  # «in terms of ∂L/∂y»
+        if arrives or not answers_in(prose, formula):
             asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, bool(state.of_parts))
     trained = asking.everything or asking.whole.get("parameters", False)

@@ -370,3 +370,14 @@ def test_kinds_of_messages_may_be_joined_by_strokes() -> None:
 def test_the_parameter_messages_are_those_of_all_parameters(question: str, parameters: str) -> None:
     """Weights and biases of which no word says anything are parameters, too, where another is called so."""
     assert {*read(f"{question} Derive the backward message and the parameter messages.").parameters} == {*parameters.split()}
+
+
+@pytest.mark.parametrize(("layer", "asked", "found"), [
+    (r"$y = w^\top x + b$", r"the gradients of the loss with respect to $w$ in terms of $\frac{\partial L}{\partial y}$", "L"),
+    (r"$y_k = w_k x_k$", r"the gradients of the loss with respect to $w$ in terms of $\frac{\partial E}{\partial y_k}$", "E"),
+])
+def test_what_an_answer_is_written_with_says_what_the_loss_is(layer: str, asked: str, found: str) -> None:
+    module = read(f"Let {layer}. Derive {asked}.")
+    assert [d.of.tensor for d in module.wanted if isinstance(d.of, Entry)] == ["loss"]
+    loss = module.table.named("loss")
+    assert loss is not None and loss.latex == found

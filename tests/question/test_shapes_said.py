@@ -132,3 +132,16 @@ def axes_sizes(module: Module, name: str) -> tuple[int | str, ...]:
     symbol = with_axes(module).table.named(name)
     assert symbol is not None
     return symbol.sizes
+
+
+@pytest.mark.parametrize("loss", [r"\|\tanh(W u) - \tanh(W v)\|^2", r"\|\tanh(W x_1) - \tanh(W x_2)\|^2", r"\|\tanh(W u)\|^2"])
+def test_a_capital_acts_on_a_vector(loss: str) -> None:
+    """W u of a norm is no matrix times a number."""
+    module = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\nLet $L = {loss}$. Derive $\\partial L/\\partial W$.\n"))
+    assert {len(axes_sizes(module, name)) for name in module.given if name != "W"} == {1}
+
+
+@pytest.mark.parametrize("question", [r"the perceptron loss $L = \max(0, -y\, w^\top x)$", r"$L = \max(0, -y\, w^\top x)$ with $y \in \{-1, 1\}$"])
+def test_a_loss_and_a_label_are_numbers(question: str) -> None:
+    module = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\nConsider {question}. Derive $\\nabla_w L$.\n"))
+    assert axes_sizes(module, "L") == axes_sizes(module, "y") == ()

@@ -476,6 +476,8 @@ def _role(mention: Mention) -> str | None:
 
 
 _USUAL = frozenset("W U w b theta Theta".split())
+_BESIDE = frozenset("V v c a gamma beta".split())  # so are these beside them, where none is a query or a key
+_FED = frozenset("x X y Y t T z h s r d epsilon varepsilon eta lambda tau".split())  # what comes in, targets, what is set
 
 
 def asked_as_parameters(prose: Prose, table: SymbolTable) -> Iterator[Mention]:
@@ -521,8 +523,16 @@ def with_usual_parameters(roles: Mapping[str, Role]) -> dict[str, Role]:
     said_of = {role.role for role in roles.values() if role.said}
     known = "inputs" in said_of and "parameters" not in said_of
     usual = bare if known else {name for name in bare if name.partition("_")[0] in _USUAL}
+    bases = {name.partition("_")[0] for name in roles}
+    usual |= {name for name in bare if usual and name.partition("_")[0] in _BESIDE and not bases & {"Q", "K", "q", "k"}}
     if not usual or usual == {*roles}:
         raise CardError(Problem("the parameter messages are asked for, and no letter is said to be a parameter: list "
                                 "them under `parameters` in the front matter", key="parameters"))
+    doubtful = sorted(name for name in bare - usual if name.partition("_")[0] not in _FED)
+    if doubtful:
+        letters = ", ".join(f"`{name}`" for name in doubtful)
+        raise CardError(Problem(f"the parameter messages are asked for, and nothing says whether {letters} "
+                                f"{'is a parameter' if len(doubtful) == 1 else 'are parameters'}: list all of them under "
+                                "`parameters` in the front matter", key="parameters"))
     said = "nothing else is said of it, and parameter messages are asked for"
     return {name: Role("parameters", said) if name in usual else role for name, role in roles.items()}

@@ -365,7 +365,7 @@ def test_kinds_of_messages_may_be_joined_by_strokes() -> None:
 
 @pytest.mark.parametrize(("question", "parameters"), [
     (r"A fully connected layer $s = W x + b$ is followed by $y_k = \max(s_k, a s_k)$ where $0 < a < 1$ is a learnable slope.", "W b a"),
-    (r"Let $y = W x + b$ with the weight matrix $W$.", "W b"), (r"Let $h = \tanh(V x + c)$ and $y = W h + b$.", "V c W b"), (r"Let $y = g \odot (W x) + c$ with the gain $g$.", "g W"),
+    (r"Let $y = W x + b$ with the weight matrix $W$.", "W b"), (r"Let $h = \tanh(V x + c)$ and $y = W h + b$.", "V c W b"), (r"Let $y = g \odot (W x) + c$ with the gain $g$.", "g W c"),
 ])
 def test_the_parameter_messages_are_those_of_all_parameters(question: str, parameters: str) -> None:
     """Weights and biases of which no word says anything are parameters, too, where another is called so."""

@@ -21,6 +21,7 @@ class Rule:
 LETTERS = (
     Rule("MSE = … is one letter", letters.words),
     Rule("C' is a size", letters.sizes),
+    Rule("x^1, …, x^m are samples", lists.samples),
     Rule("layers are numbered above", letters.layers),
     Rule("dℓ/da is ∂ℓ/∂a", letters.quotients),
     Rule("dW is ∂L/∂W", letters.gradients),
@@ -55,7 +56,6 @@ SPELLINGS = (
 )
 RULES = (
     Rule("[z]_+ is max(0, z)", trees.in_statements(signs.positive_part)),
-    Rule("x^1, …, x^m are samples", lists.samples),
     Rule("θ = (W, b) is a name of several", lists.names_of_several),
     *SPELLINGS,
     Rule("h_j(a) = … is written out", functions.of_indices),

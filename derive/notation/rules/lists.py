@@ -2,6 +2,7 @@ r"""Lists: letters that stand for several or for their entries, samples, sums an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from itertools import pairwise, takewhile
 
@@ -12,23 +13,34 @@ from derive.records import dataclass, replace
 
 
 def samples(formulas: list[Formula]) -> list[Formula]:
-    r"""x^1, \dots, x^m \in \mathbb{R}^n as x^i \in \mathbb{R}^n, with the letter that stands above x elsewhere."""
+    r"""x^1, \dots, x^m as x^i, x^{(1)}, \dots, x^{(N)} as x^{(n)}, with the letter that stands above x elsewhere."""
     above = [found for f in formulas for top in f.tree or () for i in tr.inside(top) if (found := _above(i, True))]
 
     def declared(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
-        if len(run) < n + 6 or not tr.is_token(run[n + 2], "DOTS") or not tr.is_token(run[n + 5], "IN"):
+        if len(run) < n + 5 or not tr.is_token(run[n + 2], "DOTS"):
             return None
-        first, last = _above(run[n]), _above(run[n + 4])
+        own, first, last = run[n], _above(run[n]), _above(run[n + 4])
+        if not isinstance(own, tr.Token) and (len(run) < n + 6 or not tr.is_token(run[n + 5], "IN")):
+            return None
         index = next((c for base, c in above if first and last and base == first[0] == last[0] and first[1] == "1"
                       and c.isalpha() and c not in (last[1], "T")), None)
-        return None if index is None else (
-            (replace(tr.scripted(run[n]), sups=((trees.name(index, run[n]),),)),), 5)
+        if index is None or first is None:
+            return None
+        numbered = trees.name(f"{first[0]}^({index})", own) if isinstance(own, tr.Token) else replace(
+            tr.scripted(own), sups=((trees.name(index, own),),))
+        return (numbered,), 5
 
     return trees.replaced(formulas, declared)
 
 
+_ROUND = re.compile(r"(\w+)\^\((\w+)\)")
+
+
 def _above(item: tr.Item, indexed: bool = False) -> tuple[str, str] | None:
-    """x and i of x^i, and of x^i_j."""
+    """x and i of x^i, x^{(i)}, and of x^i_j."""
+    base = tr.base_of(item)
+    if tr.is_token(base, "NAME") and (round_ := _ROUND.fullmatch(base.text)) is not None:
+        return round_[1], round_[2]
     item = tr.scripted(item)
     alone = len(item.sups) == 1 and len(item.sups[0]) == 1 and (indexed or not item.subs)
     above = item.sups[0][0] if alone else None

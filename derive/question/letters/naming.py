@@ -476,8 +476,8 @@ def _role(mention: Mention) -> str | None:
 
 
 _USUAL = frozenset("W U w b theta Theta".split())
-_BESIDE = frozenset("V v c a gamma beta".split())  # so are these beside them, where none is a query or a key
-_FED = frozenset("x X y Y t T z h s r d epsilon varepsilon eta lambda tau".split())  # what comes in, targets, what is set
+_BESIDE = frozenset("V v c a gamma beta".split())  # parameters, too, beside them, but for queries and keys
+_FED = frozenset("x X y Y t T z h s r d epsilon varepsilon eta lambda tau".split())  # inputs, targets, what is set
 
 
 def asked_as_parameters(prose: Prose, table: SymbolTable) -> Iterator[Mention]:
@@ -531,8 +531,8 @@ def with_usual_parameters(roles: Mapping[str, Role]) -> dict[str, Role]:
     doubtful = sorted(name for name in bare - usual if name.partition("_")[0] not in _FED)
     if doubtful:
         letters = ", ".join(f"`{name}`" for name in doubtful)
-        raise CardError(Problem(f"the parameter messages are asked for, and nothing says whether {letters} "
-                                f"{'is a parameter' if len(doubtful) == 1 else 'are parameters'}: list all of them under "
-                                "`parameters` in the front matter", key="parameters"))
+        are = "is a parameter" if len(doubtful) == 1 else "are parameters"
+        raise CardError(Problem(f"the parameter messages are asked for, and nothing says whether {letters} {are}: list "
+                                "all of them under `parameters` in the front matter", key="parameters"))
     said = "nothing else is said of it, and parameter messages are asked for"
     return {name: Role("parameters", said) if name in usual else role for name, role in roles.items()}

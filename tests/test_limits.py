@@ -23,7 +23,7 @@ from derive.statement import Statement
         (r"y_i = x_i \prod_{k=1}^{100000000} k", "a product of 100,000,000 terms: "),
         (r"y = \sum_{a=1}^{30} \sum_{b=1}^{30} \sum_{c=1}^{30} x_a x_b x_c", "a sum of 27,000 terms: "),
         ("y_i = " + "".join(f"(x_i + {k})" for k in range(1, 60)), "a derivative of "),
-        (r"y = x_1 + x_{999999}", "an entry of `x` beyond the 10,000th"),
+        (r"y = \sum_i x_i + x_{999999}", "an entry of `x` beyond the 10,000th"),
     ],
 )
 def test_what_is_too_much_is_said_without_trying(formula: str, said: str) -> None:

@@ -144,6 +144,8 @@ class Telling(Layers):
     def on_flow(self, subject: Any, vps: Any = None) -> None:
         verbs = list(vps or ())
         if isinstance(subject, Say) and subject.kind in _LAYERS:
+            if any(verb.kind == "equations" for verb in verbs):
+                raise Unread("a layer and what it computes")  # «a dense layer without bias computes y = Wx» is one
             source = self.current or self.source()
             at = next((n for n, verb in enumerate(verbs) if not verb.kind.startswith("attrs")), None)
             if at is not None and verbs[at].kind == "applied":  # a layer “is applied to”, “acts on” what it takes

@@ -17,8 +17,9 @@ from derive.errors import CardError, Problem
 from derive.expr import Bracket, Entry, Reduce, walk
 from derive.module import Module
 from derive.notation.rules.kinds import Said, equates, is_case
+from derive.notation.rules.trees import sides, statements
 from derive.notation.symbols import latex_of, name_of
-from derive.notation.tree import names_in
+from derive.notation.tree import names_in, split
 from derive.question.letters.outside import told_outside
 from derive.question.sentences.acts import Told, acts, in_bracket, points, predicate
 from derive.question.sentences.atoms import number_of
@@ -210,9 +211,12 @@ def _denied(clause: Sequence[Token]) -> set[int]:
 
 
 def _lacks(clause: Sequence[Token], n: int) -> bool:
-    """«without the bias»"""
+    """«without the bias», but for «a dense layer without bias computes $y = W x$», whose formula has none."""
     behind = " ".join(t.text for t in clause[n + 1 : n + 4] if t.kind == "word")
-    return clause[n].text == "without" and bool(named(behind, "letter"))
+    shown = [side for t in clause for f in t.formulas if t.equates for part in statements(f.tree or ())
+             for side in sides(part)[1:]]
+    bare = shown and not any(len(term) == 1 for side in shown for term in split(side, "PLUS")[1:])
+    return clause[n].text == "without" and bool(named(behind, "letter")) and not (bare and named(behind, "bias"))
 
 
 def _held(clause: Sequence[Token], module: Module) -> Token | None:

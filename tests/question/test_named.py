@@ -298,3 +298,17 @@ def test_what_comes_before_is_what_no_formula_uses():
 def test_a_layer_with_weights_may_have_a_bias(layer, read):
     said = rf"A {layer} with matrix $P \in \mathbb{{R}}^{{m\times n}}$ maps $x \in \mathbb{{R}}^n$ to $e \in \mathbb{{R}}^m$. "
     assert is_read(said + r"Then $$y = \sum_k c_k e_k^2.$$ Derive $\partial y/\partial P$.") == read
+
+
+@pytest.mark.parametrize("layer", [
+    "A dense layer without bias computes $y = Wx$.", "A linear layer without a bias term gives $y = Wx$.",
+    r"A dense layer without bias maps $x \in \mathbb{R}^3$ to $y \in \mathbb{R}^2$ by $y = Wx$.",
+])
+def test_a_layer_and_the_formula_that_it_computes_are_one(layer: str) -> None:
+    card = card_of(f"{layer} Derive the backward message and the parameter messages.")
+    module = module_of(card)
+    assert len(module.equations) == 1 and (module.inputs, module.parameters) == (("x",), ("W",))
+
+
+def test_a_formula_with_a_bias_is_no_layer_without_one() -> None:
+    assert not is_read("A dense layer without bias computes $y = Wx + b$. Derive the gradient with respect to $W$.")

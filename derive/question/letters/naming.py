@@ -469,7 +469,8 @@ def _role(mention: Mention) -> str | None:
             return "constants"  # a neuron's threshold, which is learnt, has either sign
         if any(span.start < len(text) for span in named(whole, "role.trained")):
             return "parameters"
-        nouns = [(span.start, role) for role, noun in _NOUNS.items() for span in named(text, noun)]
+        none = [at for s in named(text, "bias.no") for at in range(s.start, s.stop)]  # «without bias maps $x$»
+        nouns = [(s.start, role) for role, noun in _NOUNS.items() for s in named(text, noun) if s.start not in none]
         if nouns:
             return (min if behind else max)(nouns)[1]
     return None

@@ -30,6 +30,21 @@ def bracket(cond: ex.Cond, ranges: Ranges) -> ex.Expr:
     return ex.ONE if whole is None else ex.Bracket(whole)
 
 
+def decided(node: ex.Expr) -> ex.Expr:
+    """The expression with brackets that compare numbers, [1 = 0] of a derivative by w_1, carried out."""
+    def number(part: ex.Node) -> ex.Node | None:
+        match part:
+            case ex.Bracket(ex.Rel(terms) as cond) if all(isinstance(i, ex.Num) for t in terms for i in ex.items(t)):
+                return bracket(cond, {})
+            case ex.Add(terms) if ex.ZERO in terms:
+                return ex.add(*terms)
+            case ex.Mul(factors) if ex.ZERO in factors or ex.ONE in factors:
+                return ex.mul(*factors)
+        return None
+
+    return ex.transform(node, number)
+
+
 def unclipped(cond: ex.Cond, ranges: Ranges) -> ex.Cond:
     """The condition, where it compares min(c, u) or max(c, u) with a number, said of u."""
     found = bracket(cond, ranges) if any(isinstance(n, ex.Extremum) for n in ex.walk(cond)) else None

@@ -9,6 +9,7 @@ from typing import cast
 
 from derive.axes import with_axes
 from derive.calculus.algebra import monomial, size
+from derive.calculus.brackets import decided
 from derive.calculus.dependence import between, entry_of, reached, tensors_in, users_of
 from derive.calculus.form import polished, simplified
 from derive.calculus.ranges import entry_ranges, ranged
@@ -23,6 +24,7 @@ from derive.expr import (
     Idx,
     Mul,
     Node,
+    Num,
     Partial,
     Pow,
     Reduce,
@@ -230,9 +232,12 @@ class Shown:
         yield self
 
     def renamed(self, letters: Mapping[Node, Node]) -> Shown:
-        """The same step with other index letters."""
-        return Shown(self.rule, subst(self.before, letters), subst(self.raw, letters), subst(self.after, letters),
-                     tuple(p.renamed(letters) for p in self.premises))
+        """The same step with other index letters, or numbers: brackets that compare these are decided."""
+        raw, after = subst(self.raw, letters), subst(self.after, letters)
+        if any(isinstance(at, Num) for at in letters.values()):
+            raw, after = decided(raw), decided(after)
+        premises = tuple(p.renamed(letters) for p in self.premises)
+        return Shown(self.rule, subst(self.before, letters), raw, after, premises)
 
 
 @lru_cache(maxsize=1024)

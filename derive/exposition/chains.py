@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from derive.calculus.brackets import decided
 from derive.calculus.derivation import Step, neat
 from derive.calculus.ranges import ranged
 from derive.exposition.builder import Builder
@@ -11,7 +12,7 @@ from derive.exposition.local import cancelling, local, reasoned
 from derive.exposition.printed import equation, printed, with_limits
 from derive.exposition.stages import printable
 from derive.exposition.subject import Subject, Target
-from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, free_indices, subst
+from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Num, Partial, Reduce, add, free_indices, subst
 from derive.notation.writer import choose
 from derive.sheet import Block, Prose
 
@@ -97,6 +98,8 @@ def link(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) ->
     if not direct and all(printable(p, subject) for p in held):
         symbolic = with_limits(add(*(_term(before, s, subject) for s in through)), subject.module)
     raw, after = subst(neat(cast(Expr, inner.after)), letters), subst(cast(Expr, step.after), letters)
+    if any(isinstance(at, Num) for at in letters.values()):
+        raw, after = decided(raw), decided(after)
     reasoned(b, subject, "chain", shown, None if symbolic is None else subst(symbolic, letters), raw, after)
 
 

@@ -12,7 +12,7 @@ from derive.calculus.matrix_form import matrix_form
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import windowed
 from derive.calculus.ranges import entry_ranges
-from derive.expr import Entry, Expr, Idx, Node, Partial, subst
+from derive.expr import Entry, Expr, Idx, Node, Num, Partial, subst
 from derive.magnitudes import held
 from derive.module import Module
 from derive.notation.in_text import letters_in, letters_of, writes
@@ -182,7 +182,8 @@ class Subject:
             if isinstance(mine, Entry) and isinstance(theirs, Entry) and len(mine.indices) == len(theirs.indices):
                 letters |= dict(zip(mine.indices, theirs.indices, strict=True))
         before, value = subst(before, letters), subst(value, letters)
-        if len(set(letters.values())) < len(letters):  # ∂p_i/∂z_i: a delta is decided
+        numbered = any(isinstance(at, Num) for at in letters.values())
+        if numbered or len(set(letters.values())) < len(letters):  # ∂E/∂w_1, ∂p_i/∂z_i: a delta is decided
             entries = (before.of, before.wrt)
             ranges = {i: r for e in entries if isinstance(e, Entry) for i, r in entry_ranges(e, self.module).items()}
             value = simplified(value, ranges, self.module)

@@ -213,3 +213,12 @@ def test_the_standard_derivation_ends_in_the_messages_of_the_answer(name: str) -
     wanted = {(m.expr.terms[0], m.expr.terms[-1]) for m in sheet.answer
               if isinstance(m, Math) and m.name.startswith("message_") and isinstance(m.expr, Rel)}
     assert wanted and wanted <= reached
+
+
+def test_brackets_that_compare_numbers_are_carried_out() -> None:
+    """∂E/∂w_1 of entries of w has no [1 = 0] in it."""
+    text = r"Consider $E(w) = \frac{1}{2} \sum_{n=1}^N (w_0 + w_1 x_n - t_n)^2$. Find $\partial E/\partial w_1$."
+    solution = derive.solve(Card.parse(f"---\nid: line\n---\n\n# Question\n{text}\n"))
+    latex = [block.latex for block in solution.sheet.formulas()]
+    assert r"\frac{\partial E}{\partial w_{1}} = \sum_{n=1}^{N} (w_{0} + w_{1} x_{n} - t_{n}) x_{n}" in latex
+    assert not any(r"\mathbb{I}" in one for one in latex)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
@@ -74,6 +75,44 @@ def _defined(formulas: list[Formula], of_entries: bool = False) -> list[_Functio
                 at = tuple(replace(tr.scripted(a[0]), subs=sub) if sub[0] else tr.normal(a[0]) for a in arguments)
                 found.append(_Function(head[0], at, part[3:], part, formula))
     return found
+
+
+def by_name(formulas: list[Formula]) -> list[Formula]:
+    r"""h(u) = \tanh(u) for h = \tanh."""
+    spare = next(trees.free(formulas), "u")
+
+    def written(part: trees.Run) -> trees.Run:
+        head, *rest = trees.sides(part)
+        named = len(head) == 1 and len(rest) == 1 and len(rest[0]) == 1 and tr.is_token(rest[0][0], "FN")
+        if not named or trees.letter(head[0]) is None:
+            return part
+        at = tr.group((trees.name(spare, part[-1]),))
+        return (part[0], at, *part[1:], at)
+
+    return trees.in_statements(written)(formulas)
+
+
+def of_several(formulas: list[Formula]) -> list[Formula]:
+    """y(x) for y(x, w) = w_0 + w_1 x, f(x) for f(x; θ): an argument that the value does not hold itself."""
+    for f in _defined(formulas):
+        items = (i for run in trees.all_runs(f.body) for i in run)
+        held = {str(tr.base_of(i)) for i in items if not (subs := tr.scripted(i).subs) or not all(
+            tr.is_token(n, "NUMBER") for sub in subs for n in sub)}
+        kept = [n for n, a in enumerate(f.arguments) if trees.letter(a) in {None, *held}]
+        if 0 < len(kept) < len(f.arguments) and f.is_equation:
+            formulas = trees.replaced(formulas, partial(_with, f=f, kept=kept))
+    return formulas
+
+
+def _with(run: trees.Run, n: int, *, f: _Function, kept: list[int]) -> tuple[tr.Items, int] | None:
+    """f(…) with these of its arguments."""
+    at = trees.called(run, n) if trees.spelt([run[n]]) == f.name else None
+    values = [tr.unwrap(a) for a in tr.arguments_of(at)] if at is not None else []
+    if at is None or len(values) != len(f.arguments):
+        return None
+    comma = tr.Token("COMMA", ",", at.start, at.start)
+    items = [i for place in kept for i in (comma, *values[place])][1:]
+    return (run[n], tr.with_base(run[n + 1], replace(at, items=tuple(items)))), 2
 
 
 def in_chains(formulas: list[Formula]) -> list[Formula]:

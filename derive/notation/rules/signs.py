@@ -155,6 +155,17 @@ def circled(formulas: list[Formula]) -> list[Formula]:
 _ASSIGNS = ("leftarrow", "gets", "←", "longleftarrow")
 
 
+def indicated(formulas: list[Formula]) -> list[Formula]:
+    r"""1\{y = k\} as [y = k]."""
+    def bracket(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        at = run[n + 1] if n + 1 < len(run) else None
+        one = tr.is_token(run[n], "NUMBER") and str(run[n]) == "1"
+        claim = one and tr.is_group(at, "LSET") and tr.has(at.items, "REL")
+        return ((tr.group(at.items, "LBRACK"),), 2) if claim and isinstance(at, tr.Group) else None
+
+    return trees.replaced(formulas, bracket)
+
+
 def arrow(part: trees.Run) -> trees.Run:
     r"""\mu \leftarrow … as \mu = …, unless the letter stands on the right too: then it is an update."""
     at = next((n for n, i in enumerate(part) if tr.is_token(i, "ARROW") and i.text in _ASSIGNS), 0)

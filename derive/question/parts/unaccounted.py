@@ -322,7 +322,8 @@ def _settled(kind: str, span: Span, prose: Prose, module: Module) -> bool:
         case "form":
             named_here = {name for formula in here for name in letters_of(formula, module.table)}
             matrices = {s.name for s in module.table.symbols if s.name in named_here and len(s.axes) == 2}
-            return not matrices - {*module.constants}
+            by = {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)}
+            return not (matrices & by if by else matrices - {*module.constants})
     return bool(here)
 
 

@@ -73,3 +73,14 @@ def test_what_is_written_in_two_ways_is_one_layer(question: str, computed: str) 
     asked = question[question.index(". Derive") :]
     given = f" with {rest.partition('. ')[0]}" if rest else ""
     assert read(question).equations == read(f"{computed}{given}{asked}").equations
+
+
+@pytest.mark.parametrize(("written", "plain"), [
+    (r"$z_j = h(a_j)$ with $h = \tanh$", r"$z_j = h(a_j)$ with $h(u) = \tanh(u)$"),
+    (r"$L = -\sum_{k=1}^K 1\{c = k\} \log p_k$ with $p = \mathrm{softmax}(z)$", r"$L = -\sum_{k=1}^K [c = k] \log p_k$ with $p = \mathrm{softmax}(z)$"),
+    (r"$E = \sum_{n=1}^N (f(x_n, \theta) - t_n)^2$ with $f(x, \theta) = \theta_0 + \theta_1 x$",
+     r"$E = \sum_{n=1}^N (f(x_n) - t_n)^2$ with $f(x) = \theta_0 + \theta_1 x$"),
+])
+def test_functions_as_textbooks_write_them(written: str, plain: str) -> None:
+    asked = ". Derive the backward message"
+    assert read(written + asked).equations == read(plain + asked).equations

@@ -79,7 +79,7 @@ from derive.question.words.prose import Prose
 from derive.question.words.reading import Read, question_formulas
 from derive.question.written import read_layer
 from derive.records import dataclass
-from derive.specify.applied import refuse_indexed_matrices, refuse_number_weights, refuse_two_readings
+from derive.specify.applied import arguments_of, refuse_indexed_matrices, refuse_number_weights, refuse_two_readings
 from derive.specify.definitions import Definitions, definitions, inlined
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
@@ -320,6 +320,7 @@ def request_read(state: State) -> State:
     for formula, derivative in state.asked:
         arrives = isinstance(derivative.wrt, Entry) and derivative.wrt.tensor == layer.output  # «in terms of ∂L/∂y»
         if arrives or not answers_in(prose, formula):
+            _refuse_two_paths(formula, derivative, layer, prose)
             asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, bool(state.of_parts))
     trained = asking.everything or asking.whole.get("parameters", False)
@@ -344,6 +345,25 @@ def request_read(state: State) -> State:
     if state.worded is not None:
         wanted = state.worded.widened(wanted, asking, layer.given)
     return replace(state, wanted=wanted, by_letters=asking.by_letters, arrives=asking.arrives)
+
+
+def _refuse_two_paths(formula: Formula, derivative: Partial, layer: Computed, prose: Prose) -> None:
+    r"""Raise :class:`CardError` for \partial f/\partial x of f(x, y) with y computed from x: with y held, or along it?"""
+    of, wrt = derivative.of, derivative.wrt
+    if not isinstance(of, Entry) or not isinstance(wrt, Entry) or r"\partial" not in formula.latex:
+        return
+    uses = {d.entry.tensor: {n.tensor for n in walk(d.value) if isinstance(n, Entry)} for d in layer.used}
+    arguments = arguments_of(of.tensor, prose.formulas)
+    for name in arguments if of.tensor in uses and wrt.tensor in arguments else ():
+        reached, more = {name}, {name}
+        while more := {n for m in more for n in uses.get(m, ())} - reached:
+            reached |= more
+        if name != wrt.tensor and wrt.tensor in reached:
+            total = rf"\frac{{d{of.tensor}}}{{d{wrt.tensor}}}"
+            raise CardError(Problem(
+                f"`{formula.latex}`: of `{of.tensor}` at a fixed `{name}`, or with `{name}` that depends on "
+                f"`{wrt.tensor}`? Write `{total}` for the latter, or leave out what `{of.tensor}` is applied to",
+                line=formula.line, key="derive"))
 
 
 def nouns_found(state: State) -> State:

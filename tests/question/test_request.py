@@ -386,3 +386,10 @@ def test_what_an_answer_is_written_with_says_what_the_loss_is(layer: str, asked:
     assert [d.of.tensor for d in module.wanted if isinstance(d.of, Entry)] == ["loss"]
     loss = module.table.named("loss")
     assert loss is not None and loss.latex == found
+
+
+def test_a_partial_derivative_along_what_depends_on_its_letter_has_two_readings() -> None:
+    with pytest.raises(CardError, match="at a fixed `y`, or with `y` that depends on `x`"):
+        read(r"Let $f(x, y) = x^2 y$ with $y = \sin x$. Derive $\partial f/\partial x$.")
+    assert read(r"Let $f(x, y) = x^2 y$ with $y = \sin x$. Derive $\frac{df}{dx}$.").wanted
+    assert read(r"Let $L(\hat y, y) = (\hat y - y)^2$ with $\hat y = w x$. Derive $\partial L/\partial w$.").wanted

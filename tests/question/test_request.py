@@ -393,3 +393,10 @@ def test_a_partial_derivative_along_what_depends_on_its_letter_has_two_readings(
         read(r"Let $f(x, y) = x^2 y$ with $y = \sin x$. Derive $\partial f/\partial x$.")
     assert read(r"Let $f(x, y) = x^2 y$ with $y = \sin x$. Derive $\frac{df}{dx}$.").wanted
     assert read(r"Let $L(\hat y, y) = (\hat y - y)^2$ with $\hat y = w x$. Derive $\partial L/\partial w$.").wanted
+
+
+@pytest.mark.parametrize("asked", [r"$\nabla f(x)$ and $\partial f/\partial A$", r"$\partial f/\partial A$ and $\nabla f$",
+                                   r"$\nabla_A f$ and the gradient $\nabla f(x)$"])
+def test_the_gradient_beside_other_derivatives_is_not_left_out(asked: str) -> None:
+    module = read(rf"Let $f(x) = x^\top A x$. Derive {asked}.")
+    assert {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"x", "A"}

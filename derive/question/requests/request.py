@@ -56,6 +56,7 @@ def alone(words: str) -> bool:
     return bool(named(words, "topic.second")) and not named(words, "request.gradient", "request.jacobian")
 
 
+_NABLA = re.compile(r"\s*\\nabla\s*(?P<of>\\?[A-Za-z]+)\s*(?:\([^()]*\))?\s*")  # not \nabla_x f
 _NEAR = 60  # characters between a derivative and what is trained
 _ORDER = ("jacobian", "vjp", "forward", "parameters")
 _OF_KIND = {"backward": "vjp", "forward": "forward", "parameter": "parameters"}
@@ -259,8 +260,20 @@ class AskingInWords(Asking):
         for gap in prose.gaps:
             if _derived(gap.formula) and not self.kinds and not twice(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
+            elif (own := _NABLA.fullmatch(gap.formula.latex)) is not None and requested(prose.text, gap.start):
+                self._of_nabla(own, gap, prose)
         self.everything = said.everything is not None
         self._of_arguments(prose, said)
+
+    def _of_nabla(self, found: re.Match[str], gap: Gap, prose: Prose) -> None:
+        r"""\nabla f(x) and \nabla f beside other derivatives: by the letters that f is applied to."""
+        letters = arguments_of(self.output.tensor, prose.formulas)
+        if name_of(found["of"]) != self.output.tensor or not (self.named or self.of_loss or self.by_name):
+            return
+        if not letters or not {*letters} <= self.roles.keys():
+            raise CardError(Problem(f"`{gap.formula.latex}`: the derivative by which letters? Write them, as in "
+                                    r"`\nabla_x f`", line=gap.formula.line, key="derive"))
+        self._letters(letters, prose.said(gap.start, gap.start + 1), Of.OUTPUT, prose.plain.place(gap.formula))
 
     def _message_of(self, name: str, place: int) -> None:
         """δ_x is ∂L/∂x, of a loss that the card computes its derivative."""

@@ -348,7 +348,8 @@ def request_read(state: State) -> State:
 
 
 def _refuse_two_paths(formula: Formula, derivative: Partial, layer: Computed, prose: Prose) -> None:
-    r"""Raise :class:`CardError` for \partial f/\partial x of f(x, y) with y computed from x: with y held, or along it?"""
+    r"""Raise :class:`CardError` for \partial f/\partial x of f(x, y) with y computed from x: at a fixed y or along it?
+    """
     of, wrt = derivative.of, derivative.wrt
     if not isinstance(of, Entry) or not isinstance(wrt, Entry) or r"\partial" not in formula.latex:
         return

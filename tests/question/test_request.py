@@ -400,3 +400,10 @@ def test_a_partial_derivative_along_what_depends_on_its_letter_has_two_readings(
 def test_the_gradient_beside_other_derivatives_is_not_left_out(asked: str) -> None:
     module = read(rf"Let $f(x) = x^\top A x$. Derive {asked}.")
     assert {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"x", "A"}
+
+
+@pytest.mark.parametrize("asked", [r"$\delta_x$ and $\partial L/\partial b$", r"$\nabla_b L$. Also give $\delta_x$",
+                                   r"$\partial L/\partial b$ and from it $\delta_x$", r"$db$, as well as $\delta_x$"])
+def test_a_message_by_its_letter_is_not_left_out_beside_others(asked: str) -> None:
+    module = read(rf"Let $y = \tanh(Wx + b)$ and $L = \|y - t\|^2$ with the target $t$. Derive {asked}.")
+    assert {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"x", "b"}

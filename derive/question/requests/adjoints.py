@@ -12,7 +12,7 @@ from derive.notation.formulas import Formula
 from derive.notation.rules import trees
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of, split_label
-from derive.question.words.lexicon import named, only
+from derive.question.words.lexicon import ends, named
 from derive.question.words.prose import Gap, Prose
 from derive.question.words.reading import question_formulas
 from derive.sections import lines_of
@@ -65,18 +65,12 @@ def _loss(question: str, formulas: Sequence[Formula]) -> str:
 
 
 def asked_messages(prose: Prose, letters: Collection[str]) -> Iterator[tuple[Gap, str]]:
-    r"""Where a request names \delta_x of one of these letters behind a noun that calls it: «the message $\delta_x$»."""
-    called = ("request.message", "request.gradient", "request.vjp", "request.backward")
-    nouns = [s.stop for s in named(prose.text, *called)]
-    last = -1  # of the list of such letters
+    r"""Where a request names \delta_x of one of these letters: «derive the message $\delta_x$», «… and $\delta_x$»."""
     for gap in prose.gaps:
         base, label = split_label(gap.formula.latex.strip())
         name = name_of((label or "").partition(",")[0])
         if base != r"\delta" or name not in letters or f"delta_{name}" in letters:
             continue
-        behind = any(stop <= gap.start and not prose.text[stop : gap.start].strip() for stop in nouns)
-        further = last >= 0 and only(prose.text, last, gap.start, "naming.and", "between.pause")
         asked = prose.text[prose.sentence(gap.start)[0] : gap.start]
-        if (behind or further) and named(asked, "ask.verb"):
-            last = gap.start + 1
+        if named(asked, "ask.verb") and not ends(asked, "adjoint.given"):
             yield gap, name

@@ -253,7 +253,7 @@ class AskingInWords(Asking):
                     self.message |= kind == "vjp" and "message" in prose.text[item.start : item.stop]
                     break
         self.whole |= said.whole
-        if self.named or self.of_loss or self.by_name:
+        if self.named or self.of_loss or self.by_name or {*self.kinds} == {"forward"}:
             for gap, name in asked_messages(prose, {*self.roles, *self.defined} - {self.output.tensor}):
                 self._message_of(name, prose.plain.place(gap.formula))
         self._beside(prose)

@@ -99,7 +99,7 @@ def of_several(formulas: list[Formula]) -> list[Formula]:
         held = {str(tr.base_of(i)) for i in items if not (subs := tr.scripted(i).subs) or not all(
             tr.is_token(n, "NUMBER") for sub in subs for n in sub)}
         kept = [n for n, a in enumerate(f.arguments) if trees.letter(a) in {None, *held}]
-        if 0 < len(kept) < len(f.arguments) and f.is_equation:
+        if 0 < len(kept) < len(f.arguments) and f.is_equation and isinstance(f.head, tr.Token):  # not f'(z; v)
             formulas = trees.replaced(formulas, partial(_with, f=f, kept=kept))
     return formulas
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,13 +16,15 @@ from derive.check.beside import Beside, Readings
 from derive.check.claims import Item, Kind_, Reading, solution
 from derive.check.examples import Numbers, at_numbers, told
 from derive.check.geometries import geometries, is_open, merged
-from derive.check.letters import numeric
+from derive.check.letters import numeric, paired
 from derive.check.mistakes import follows
+from derive.check.partly import partly
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.texts import answer_of, repeated, valued
 from derive.check.verdict import Found, Judge
 from derive.check.worded import named
 from derive.errors import CardError, DeriveError, Problem
+from derive.expr import Entry, Rel, walk
 from derive.limits import MOST_BLANKS
 from derive.module import Module
 from derive.notation import write
@@ -110,7 +113,10 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
         numbers = told(node, numbers, judge.module)
     asked_at, ends = numbers, {id(p.item.formula) for p in beside.places if p.item.kind is Kind_.CLAIM and numeric(
         p.item.link.terms[-1])}
+    doubts = partly(beside.behind(), judge)
     for number, item in enumerate(place.item for place in beside.places):
+        unsure = (doubts[u] for u in sorted(item.uses) if u in doubts)
+        item = replace(item, doubt=item.doubt or next((d for d in unsure if d != item.otherwise), ""))
         if item.kind is Kind_.DEFINITION or item.kind is Kind_.UNREAD and asked_for(item.formula.latex):
             definitions.append(Definition(item.formula.line, item.formula.latex))
         elif item.kind is Kind_.UNREAD and "=" in item.formula.latex:
@@ -186,6 +192,9 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
         if any(judge.module.table.named(name) for name in numbers):
             return Found(Verdict.NOT_READ, "it does not hold everywhere, and not all letters have a number before it")
     found = judge(item.link, readings.first)
+    if found.verdict == Verdict.REFUTED:
+        found = next((f for other in _otherwise(item.link, judge.module)
+                      if (f := judge(other, readings.first)).verdict in RIGHT), found)
     if found.verdict != Verdict.REFUTED:
         return Found(Verdict.NOT_READ, item.reason) if item.reading is not None and item.reading.refutes else found
     unsure = item.reason if item.reading is not None and item.reading.unsure and not judge.whatever(
@@ -202,6 +211,17 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
     if doubt:
         return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}")
     return replace(found, counterexample=judge.smaller(item.link, readings.first, found.counterexample or ""))
+
+
+def _otherwise(link: Rel, module: Module) -> Iterator[Rel]:
+    """δ_{ct} δ_{cd}: with one of two as Kronecker's."""
+    head, value = link.terms
+    many = sum(isinstance(n, Entry) and n.tensor == f"delta_{module.output}" for n in walk(value))
+    for chosen in range(many if many > 1 else 0):
+        met = itertools.count()
+        other = paired(value, module, lambda *_, met=met, chosen=chosen: next(met) == chosen)
+        if other is not value:
+            yield Rel((head, other), ("=",))
 
 
 def _behind(item: Item, found: Found, right: list[Item], wrong: list[tuple[Item, bool]]) -> tuple[Found, int]:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from derive.check.claims import ARROW, KRONECKER, Item, Kind_
+from derive.check.claims import KRONECKER, Item, Kind_
 from derive.check.kinks import compared, of_values
 from derive.check.letters import numeric
+from derive.check.parts import ARROW
 from derive.check.singled import Named
 from derive.check.worded import condition, phrase, rows
 from derive.expr import ZERO, And, Bracket, Cond, Entry, Fn, Idx, Rel, conditions, eq, free_indices, joined, walk
@@ -21,6 +22,7 @@ from derive.records import dataclass
 _WORD = re.compile(r"[^\W\d_]+")
 _END = re.compile(r"[.!?](?=\s|$|\))|;(?=\s)|\n(?:[^\S\n]*+\n)++(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))"  # sentences, paragraphs
                   r"|\n(?=\s*(?:[-*+]|\d+[.)]|\|)\s)|\n\s*#[^\n]*\n")  # items of lists, rows of tables, headings
+_SHORT = re.compile(r"\b(i\.\s?e|e\.\s?g|w\.\s?r\.\s?t|cf|resp)\.", re.IGNORECASE)  # no sentence ends there
 _MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|^[^\S\n]*+(?:[-*+]|\d+[.)]|\(?[ivx]{1,4}[.)])\s", re.DOTALL | re.MULTILINE)
 _FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
 _SPACES = re.compile(r"\\q?quad(?![A-Za-z])|\\[;,:! ]|[\s&$]")
@@ -34,7 +36,8 @@ _CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)whe
                         r"(?:\0+\s+or\s+)?\0*\Z", re.IGNORECASE)
 _LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+respect\s+to\s+\0+"
                     r"(?:\s+unless\s+\0+)?", re.IGNORECASE)  # what it says is said of that place alone
-_APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e\.|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
+_APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
+_THAT_IS = re.compile(r",?\s*\(?(?:that\s+is|i\.\s?e)\s*,?\s*(?:if|when)?[\s$\0]*\Z", re.IGNORECASE)
 _BEHIND = re.compile(r"\0*\s*[,:]")
 _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
 _PLACES = frozenset("zero nonzero kink kinks".split())  # no regions
@@ -96,13 +99,18 @@ class Beside:
         self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
         said = [m.span() for m in KRONECKER.finditer(text)]
         plain = KRONECKER.sub(_blank, _MARKUP.sub(_blank, text))
-        self.blank = _FORMULA.sub(_hidden, plain)
-        listed = _FORMULA.sub(_hidden, KRONECKER.sub(_blank, text))
+        self.blank = _SHORT.sub(r"\1 ", _FORMULA.sub(_hidden, plain))
+        listed = _SHORT.sub(r"\1 ", _FORMULA.sub(_hidden, KRONECKER.sub(_blank, text)))
         self.ends = [m.end() for m in _END.finditer(listed)]
         places = [self._meant(self._place(item)) for item in items]
         self.places = [p for p in places if not any(a <= p.start < b for a, b in said)]
         self._lacking = [m.span() for m in _LACKS.finditer(self.blank)]
         self.letters = Named.of(plain, _usual() | self.names)
+
+    def behind(self) -> Iterator[tuple[Item, str]]:
+        """Each formula with the words of its sentence behind it."""
+        for p in self.places:
+            yield p.item, self.blank[p.stop:self._sentence(p.start)[1]].lstrip("$ \0").split("\0")[0]
 
     def _place(self, item: Item) -> _Place:
         formula = item.formula
@@ -399,7 +407,10 @@ class Beside:
 
     def _opens(self, at: int, start: int) -> bool:
         """Whether the words in front of a condition say that it is one."""
-        words = [w.lower() for w in _WORD.findall(self.blank[start:at])]
+        before = _THAT_IS.sub("", self.blank[start:at])
+        words = [w.lower() for w in _WORD.findall(before)]
+        if before != self.blank[start:at]:  # if x_i lies in the window, i.e. k ≤ i ≤ k + 2
+            words = words[:1]
         while words and words[-1] in _QUANTIFIED:
             words.pop()
         return bool(words) and words[-1] in _words("CLAIM_WHERE")
@@ -426,7 +437,7 @@ def _of_indices(cond: Cond) -> bool:
 def _opposite(cond: Cond | None) -> Cond | None:
     if isinstance(cond, Rel) and len(cond.ops) == 1:
         return Rel(cond.terms, (_NEGATED[cond.ops[0]],))
-    return eq(Bracket(cond), ZERO) if isinstance(cond, And) else None
+    return eq(Bracket(cond), ZERO) if isinstance(cond, (And, Rel)) else None
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -16,7 +16,9 @@ from derive.check.letters import (
     arrives,
     called,
     defines_function,
+    kroneckers,
     numeric,
+    of_a_number,
     own_letters,
     runs,
     shaped,
@@ -25,6 +27,7 @@ from derive.check.letters import (
     told,
     upstream,
 )
+from derive.check.parts import continued, implied, numbered, unboxed
 from derive.check.worded import classed, identities, labelled, respelled, with_functions
 from derive.errors import CardError, DeriveError
 from derive.expr import (
@@ -77,8 +80,6 @@ _OWN_SHAPES = re.compile(f"(?:{_SHAPES})")
 _SLOPE = re.compile(r"[^=]*\\(?:partial|nabla)")
 _UNKNOWN = re.compile("nothing says what `(.*)` is")
 _BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
-ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:implies|iff|therefore|leadsto)"
-                    r"(?![A-Za-z])|[⇒⟹⇔∴]")
 # f(s) = s, for s > 0
 _PART = re.compile(r"\$([^$]++)\$++[\s,]*+(?:for|if|when|whenever|provided|and)\s+\$")
 _UPSTREAM = re.compile(r"(?:upstream|incoming)\s+(?:gradient|derivative|error|message)s?\s+\$\\delta", re.IGNORECASE)
@@ -94,7 +95,6 @@ KRONECKER = re.compile(r"(?:(?:with|where|and)\s+)?\$\\delta_\{?(\w)\s*,?\s*(\w)
                        r"(?:\s*=\s*1\$?|\$?\s+(?:is|equals)\s+\$?1\$?)\s*,?\s*(?:if|for|when)\s+\$\1\s*=\s*\2\$"
                        r"(?:,?\s+and\s+\$?(?:0|zero)\$?\s+(?:otherwise|else))?")
 _FUNCTION = re.compile(r"[^=]+=\s*((?:\\?[A-Za-z]+)\s*\((?:\\?[A-Za-z]+)\)\s*=[^=]+)")
-_TOKEN = re.compile(r"\\\\|\\begin\{\w+\*?\}|\\end\{\w+\*?\}|\\[{}]|[{}]")
 
 
 class Kind_(StrEnum):
@@ -135,6 +135,7 @@ class Item:
     reading: Reading | None = None  # another one than that of the solution, for the ``reason``
     again: int | None = None  # the line in which its letter is defined otherwise
     step: Rel | None = None  # b = c of the link a = c of a chain a = b = c
+    uses: frozenset[str] = frozenset()  # the letters in it that the solution, or the question beside the layer, defines
 
     @property
     def link(self) -> Rel:
@@ -177,10 +178,10 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     """
     kronecker = "kronecker" in f"{question}{text}".lower() or KRONECKER.search(f"{question}{text}") is not None or (
         _beside_upstream(f"{question}{text}", module))
-    parts = [p for f in formulas(text, first) for p in _implied(f)]
-    pairs = [(p, whole) for p, whole in zip(parts, _continued(map(_unboxed, parts)), strict=True)
+    parts = [p for f in formulas(text, first) for p in implied(f)]
+    pairs = [(p, whole) for p, whole in zip(parts, continued(map(unboxed, parts)), strict=True)
              if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
-    found, spelt = [whole for _, whole in pairs], {(p.line, p.column): p for p, _ in pairs}
+    found, spelt = [f for _, p in pairs for f in numbered(p)], {(p.line, p.column): p for p, _ in pairs}
     if len(found) > MOST_CHECKED:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_CHECKED} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
@@ -322,60 +323,6 @@ def _better(group: list[Item], again: list[Item], reasons: re.Pattern[str], read
             if _unread(old, reasons) and new.kind in (Kind_.CLAIM, Kind_.CONDITION) else old for old, new in pairs]
 
 
-def _implied(formula: Formula) -> Iterator[Formula]:
-    """What stands between arrows that conclude, each by itself; one in front of a row is left out."""
-    depth, cuts, latex = 0, [0], formula.latex
-    arrows = [*ARROW.finditer(latex)]
-    if not arrows:
-        yield formula
-        return
-    marks = sorted([*arrows, *_TOKEN.finditer(latex)], key=lambda m: m.start())
-    for mark in marks:
-        if mark[0] == "{" or mark[0].startswith("\\begin"):
-            depth += 1
-        elif mark[0] == "}" or mark[0].startswith("\\end"):
-            depth -= 1
-        elif mark in arrows and depth == 0:
-            cuts += [mark.start(), mark.end()]
-        elif mark in arrows and re.search(r"(?:\\\\|\\begin\{\w+\*?\})[\s&]*$", latex[:mark.start()]):
-            latex = latex[:mark.start()] + " " * len(mark[0]) + latex[mark.end():]
-    for start, stop in zip(cuts[::2], [*cuts[1::2], len(latex)], strict=True):
-        part = re.sub(r"(?:\\quad|\\qquad|\\[;,:! ]|[\s,&])+$", "", latex[start:stop])
-        blank = re.match(r"(?:\\quad|\\qquad|\\[;,:! ]|[\s,&])*", part)
-        assert blank is not None
-        start, part = start + blank.end(), part[blank.end():]
-        before = latex[:start]
-        column = start - before.rfind("\n") - 1 + (0 if "\n" in before else formula.column)
-        if part:
-            yield Formula(part, formula.line + before.count("\n"), column, formula.display)
-
-
-def _continued(written: Iterable[Formula]) -> Iterator[Formula]:
-    """A formula that opens with «=» goes on with the one before: it has its left side, or that as a whole."""
-    head = ""
-    for formula in written:
-        opens = re.match(r"\s*&?\s*=", formula.latex) is not None
-        if not opens:
-            head = formula.latex.partition("=")[0]
-        joined_ = opens and head and not re.search(r"[&,<>]|\\\\|\\(?:begin|quad|le|ge|in)(?![a-z])", head)
-        yield replace(formula, latex=f"{head.strip()} {formula.latex.lstrip(' &')}") if joined_ else formula
-
-
-def _unboxed(formula: Formula) -> Formula:
-    r"""\boxed{a = b}, \quad \boxed{c = d} without its frames."""
-    chars, latex = [*formula.latex], formula.latex
-    for box in re.finditer(r"\\boxed\s*\{", latex):
-        depth = 0
-        for mark in re.finditer(r"\\[{}]|[{}]", latex[box.end() - 1:]):
-            depth += {"{": 1, "}": -1}.get(mark[0], 0)
-            if depth == 0:
-                end = box.end() - 1 + mark.start()
-                if "=" in latex[box.end():end]:
-                    chars[box.start():box.end()], chars[end] = " " * len(box[0]), " "
-                break
-    return replace(formula, latex="".join(chars)) if "\\boxed" in latex else formula
-
-
 def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iterator[Item]:
     if isinstance(node, DeriveError):
         text = node.problems[0].message
@@ -395,8 +342,10 @@ def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iter
         return
     missing = "" if known == said else letters.unknown(joined(said))
     for equation in equations:
+        uses = frozenset(n.tensor for n in walk(equation) if isinstance(n, Entry))
         for item in _links(formula, equation, joined(known) if known else None, letters):
-            yield replace(item, doubt=item.doubt or f"nothing says what `{missing}` is" if missing else item.doubt)
+            doubt = item.doubt or f"nothing says what `{missing}` is" if missing else item.doubt
+            yield replace(item, doubt=doubt, uses=uses.intersection(letters.own))
 
 
 def _known(cond: Cond, letters: Letters) -> Iterator[Cond]:
@@ -437,6 +386,9 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             yield Item(formula, Kind_.DEFINITION, Rel((head, term), ("=",)))
             continue
         link = own_letters(Rel((head, term), ("=",)), letters)
+        if cond is None and letters.defines(link) and of_a_number(link) and "_" not in formula.latex:
+            yield Item(formula, Kind_.DEFINITION)
+            continue
         if cond is None and (letters.defines(link) or formula.latex not in letters.parts and defines_function(
                 link, letters)):
             if isinstance(link.terms[0], Entry):
@@ -450,6 +402,9 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             yield Item(formula, Kind_.DEFINITION, link)
             continue
         bound, doubt = upstream(link, formula.latex, letters)
+        bound = kroneckers(bound, letters.module)
+        if any(isinstance(i, Size) for n in walk(head) if isinstance(n, Entry) for i in n.indices):
+            doubt = doubt or "an extent stands where an index does"
         loose = [i for i in free_indices(bound.terms[1]) - free_indices(bound.terms[0]) if isinstance(i, Idx)]
         if isinstance(head, (Partial, Entry)) and any(isinstance(n, Unit) for n in walk(bound)):
             yield Item(formula, Kind_.UNREAD, None, "a unit vector, of which the entry that is meant is not written")

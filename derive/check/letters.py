@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from typing import TypeVar, cast
 
@@ -133,6 +133,12 @@ def numeric(value: Node) -> bool:
     return not any(isinstance(n, (Entry, Idx, Size, Partial)) for n in walk(value))
 
 
+def of_a_number(link: Rel) -> bool:
+    """S = 2, m_k = 1 of a letter with indices: another S without them is meant, or what m_k is in some cases."""
+    head, value = link.terms
+    return isinstance(head, Entry) and bool(head.indices) and isinstance(value, Num)
+
+
 def arrives(head: Node, module: Module) -> Entry | None:
     """δ_y for δ_y and ∂L/∂y of an output that is no loss: a solution may suppose it."""
     if module.output in _LOSSES:
@@ -165,7 +171,8 @@ def told(node: Node, letters: Letters) -> None:
             continue
         for head, value in (part.terms, part.terms[::-1]):
             link = own_letters(Rel((head, value), ("=",)), letters)
-            if letters.defines(link) and (isinstance(value, Partial) or head is part.terms[0]):
+            ordered = isinstance(value, Partial) or head is part.terms[0]
+            if ordered and letters.defines(link) and not of_a_number(link):
                 letters.define(link)
                 break
 
@@ -232,6 +239,29 @@ def upstream(link: Rel, latex: str, letters: Letters) -> tuple[Rel, str]:
     name = f"delta_{letters.module.output}"
     return transform(link, lambda n: Entry(name, n.indices) if isinstance(n, Entry) and n.tensor in own else None,
                      Entry), "" if letters.upstream else "nothing says what `delta` is"
+
+
+def kroneckers(link: Rel, module: Module) -> Rel:
+    """Beside the gradient δ_{nk} that comes in: δ_{jk} of ∂y_{nk}/∂w_{ij} is Kronecker's, since no δ_y stands there."""
+    head, value = link.terms
+    if not isinstance(head, Partial) or not isinstance(head.of, Entry) or head.of.tensor in {LOSS, *_LOSSES} or (
+            head.of.tensor.startswith("delta_")):
+        return link
+    of, wrt = free_indices(head.of), free_indices(head.wrt)
+    return Rel((head, paired(value, module, lambda a, b: {a, b} <= of | wrt and not ({a, b} <= of or {a, b} <= wrt))),
+               ("=",))
+
+
+def paired(value: _N, module: Module, meant: Callable[[Node, Node], bool]) -> _N:
+    """δ_{jk}, read as an entry of the gradient that comes in, as [j = k] where that is meant."""
+    name = f"delta_{module.output}"
+
+    def replaced(part: Node) -> Node | None:
+        two = part.indices if isinstance(part, Entry) and part.tensor == name else ()
+        return Bracket(eq(*two)) if len(two) == _PAIR and all(isinstance(i, Idx) for i in two) and two[0] is not (
+            two[1]) and meant(*two) else None
+
+    return transform(value, replaced, Entry)
 
 
 def own_letters(node: _C, letters: Letters) -> _C:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
+from derive.affine import Affine
 from derive.check.kinks import PASSED, ROUNDED, both, compared, of_values
 from derive.expr import (
     HOLDS,
@@ -51,11 +52,30 @@ def far(node: Cond, known: set[Fraction], scope: Scope) -> bool:
             isinstance(n, Num) and max(abs(n.value), Fraction(n.value.denominator)) >= _INDICES_UP_TO
             and known.isdisjoint((abs(n.value), Fraction(n.value.denominator))) for n in inside)
 
-    return any(named(*terms) and len(_seen(terms, told, node, scope)) == 1 for terms, told in _turns(node))
+    gaps = {_gap(*limits) for e in scope.module.equations for limits in _limits(e)} - {None}
+    return any(named(*terms) and len(_seen(terms, told, node, scope)) == 1 for terms, told in _turns(node, gaps))
 
 
-def _turns(node: Node) -> Iterator[tuple[tuple[Expr, Expr], Callable[[Any, Any], Any]]]:
-    """Two terms of indices in a claim, and what of them it depends on."""
+def _limits(node: Node) -> Iterator[tuple[Expr, Expr]]:
+    for part in walk(node):
+        if isinstance(part, Reduce):
+            yield from ((low, high) for low, high in zip(part.binder.lower, part.binder.upper, strict=True)
+                        if low is not None and high is not None)
+
+
+def _gap(low: Expr, high: Expr) -> Fraction | None:
+    """How many more terms than one a sum has that has always as many."""
+    found = Affine.of(high).minus(Affine.of(low))
+    return None if found.coefficients else found.constant
+
+
+def _turns(node: Node, gaps: Collection[Fraction | None]) -> Iterator[
+        tuple[tuple[Expr, Expr], Callable[[Any, Any], Any]]]:
+    """Two terms of indices in a claim, and what of them it depends on.
+
+    Not the limits of a sum of as many terms as one of the layer has, nor those that are larger and smaller ones
+    themselves.
+    """
     for rel in compared(node):
         if not of_values(rel):
             for a, op, b in zip(rel.terms, rel.ops, rel.terms[1:], strict=False):
@@ -63,9 +83,8 @@ def _turns(node: Node) -> Iterator[tuple[tuple[Expr, Expr], Callable[[Any, Any],
                     yield (a, b), HOLDS[op]
     for part in walk(node):
         if isinstance(part, Reduce):
-            for low, high in zip(part.binder.lower, part.binder.upper, strict=True):
-                if low is not None and high is not None:
-                    yield (low, high), HOLDS["≤"]
+            yield from (((low, high), HOLDS["≤"]) for low, high in _limits(part) if _gap(low, high) not in gaps
+                        and not (isinstance(low, Extremum) and isinstance(high, Extremum)))
         elif isinstance(part, Expr) and _of_indices(part):
             if isinstance(part, Extremum):
                 yield from ((pair, HOLDS["<"]) for pair in itertools.pairwise(part.args))

@@ -21,6 +21,8 @@ from derive.check.smaller import smallest
 from derive.errors import DeriveError
 from derive.expr import (
     ONE,
+    ZERO,
+    Binder,
     Bracket,
     Cond,
     Directional,
@@ -284,29 +286,42 @@ def _bounded(link: Rel) -> bool:
 
 
 def _padded(link: Rel, module: Module) -> Rel:
-    """δ_{j-k} is 0 where there is no such entry; a sum without limits runs where all its entries exist."""
-    found = axes(module)
+    """δ_{j-k} is 0 where there is no such entry; a sum without limits runs where all its entries exist.
+
+    So is δ_k of a sum from i - 2 to i, whose limits go with an index of the left side.
+    """
+    found, left = axes(module), free_indices(link.terms[0])
 
     def guarded(node: Node) -> Node | None:
         if isinstance(node, Reduce):
+            node = _shifted(node, left)
             open_ = node.op == "sum" and node.binder.cond is None and not any((*node.binder.lower, *node.binder.upper))
             inside = dict.fromkeys(n for n in walk(node.body) if isinstance(n, Entry)) if open_ else {}
             conds = [c for n in inside for c in _exists(n, found)]
             body = transform(node.body, guarded, Entry, Partial)
-            return Reduce("sum", node.binder, Mul((Bracket(joined(conds)), body))) if conds else None
+            return Reduce(node.op, node.binder, Mul((Bracket(joined(conds)), body)) if conds else body)
         if isinstance(node, Partial) and node.of is Entry(LOSS, ()) and isinstance(node.wrt, Entry):
             return guarded(Entry(f"delta_{node.wrt.tensor}", node.wrt.indices)) or node
-        conds = [*_exists(node, found)] if isinstance(node, Entry) and node.tensor.startswith("delta_") else []
+        conds = [*_exists(node, found, left)] if isinstance(node, Entry) and node.tensor.startswith("delta_") else []
         return Mul((Bracket(joined(conds)), cast(Expr, node))) if conds else None
 
     return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial, Reduce)), link.ops)
 
 
-def _exists(entry: Entry, found: Axes) -> Iterator[Cond]:
-    """That the indices of an entry that are no letters are in range."""
+def _shifted(node: Reduce, left: frozenset[Idx]) -> Reduce:
+    """Σ_{k=i-2}^{i} δ_k as Σ_{k=0}^{2} δ_{i-2+k}."""
+    (k, *more), low, high = node.binder.variables, node.binder.lower[0], node.binder.upper[0]
+    if node.op != "sum" or more or node.binder.cond is not None or low is None or high is None or (
+            left.isdisjoint(free_indices(low))):
+        return node
+    return Reduce("sum", Binder((k,), (ZERO,), (sub(high, low),), None), subst(node.body, {k: add(low, k)}))
+
+
+def _exists(entry: Entry, found: Axes, left: frozenset[Idx] = frozenset()) -> Iterator[Cond]:
+    """That the indices of an entry that are no letters, or are those of the left side, are in range."""
     for d, index in enumerate(entry.indices):
         size, low = found.size(entry.tensor, d), Num(found.origin(entry.tensor, d))
-        if not isinstance(index, (Idx, Num)) and size is not None:
+        if size is not None and (not isinstance(index, (Idx, Num)) or index in left):
             yield Rel((low, index, sub(add(low, size), ONE)), ("≤", "≤"))
 
 

@@ -30,6 +30,7 @@ LETTERS = (
 # Signs and lists: what a statement is spelt with, too.
 SPELLINGS = (
     Rule("what a brace marks stands for itself", columns.braces),
+    Rule("a if s > 0, b otherwise is cases", columns.in_one_line),
     Rule("rows of values and conditions are cases", columns.cases),
     Rule("φ(u) = … (elementwise)", columns.remarks),
     Rule("z = … (update gate)", columns.stages),

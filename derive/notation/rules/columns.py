@@ -42,6 +42,34 @@ class _Branch:
         return _Branch(parts[0] if len(parts) == 2 else (), parts[-1], condition)
 
 
+def in_one_line(formulas: list[Formula]) -> list[Formula]:
+    r"""y = a \text{ if } s > 0 \text{ and } b \text{ otherwise} as cases."""
+    return trees.changed(formulas, _in_one_line)
+
+
+def _in_one_line(tree: trees.Run) -> trees.Run:
+    run = tr.stripped(tree, "COMMA", "DOT", "SEMI")
+    at = {k: [n for n, i in enumerate(run) if vocabulary.kind(i) == k] for k in ("IF", "ELSE")}
+    if any(len(places) != 1 for places in at.values()) or any(tr.is_token(i, "AMP", "CR") for i in run):
+        return tree
+    (first,), (last,) = at.values()
+    cut, value = last, run[last + 1:]
+    if not value:  # a if s > 0, b otherwise
+        cut = max([n for n in range(first, last) if _parts(run[n])], default=first)
+        value = run[cut + 1:last]
+    while cut > first and _parts(run[cut - 1]):
+        cut -= 1
+    value = tuple(tr.stripped(value, "COMMA", "QUAD", "SEMI"))
+    branch = _Branch.of(run[:cut]) if cut > first else None
+    if branch is None or not branch.head or not value or tr.has(value, "REL", "IN"):
+        return tree
+    return _one([branch, _Branch((), value, (run[last],))])
+
+
+def _parts(item: tr.Item) -> bool:
+    return tr.is_token(item, "COMMA", "QUAD", "SEMI") or vocabulary.kind(item) == "AND"
+
+
 def cases(formulas: list[Formula]) -> list[Formula]:
     r"""Rows y &= value && condition as the cases of one definition; so are such rows behind an equality sign."""
     found: list[Formula] = []

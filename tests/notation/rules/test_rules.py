@@ -80,6 +80,11 @@ CASES = {
     "a word in italics": ([r"\mathit{net}_j = x_j"], [r"\mathrm{net}_j = x_j"]),
     "rows of cases": ([r"y_k &= x_k && x_k > 0", r"y_k &= a x_k && x_k \le 0"],
                       [r"y_k = \begin{cases} x_k & x_k > 0 \\ a x_k & x_k \le 0 \end{cases}"]),
+    "cases in one line": ([r"y = x \text{if } x > 0 \text{ and } 0 \text{otherwise}"],
+                          [r"y = \begin{cases} x & \text{if } x > 0 \\ 0 & \text{otherwise} \end{cases}"]),
+    "cases in one line, the word first": (
+        [r"y = x \text{if } x > 0 \text{and } t > 0, \text{else } 0"],
+        [r"y = \begin{cases} x & \text{if } x > 0 \text{and } t > 0 \\ 0 & \text{else } \end{cases}"]),
     "rows of cases with words": ([r"y_k &= x_k & \text{if } x_k > 0 \\ &= 0 & \text{otherwise}"],
                                  [r"y_k = \begin{cases} x_k & \text{if } x_k > 0 \\ 0 & \text{otherwise} \end{cases}"]),
     "rows behind an equality": ([r"y = \begin{aligned} & x && \text{if } x > 0 \\ & 0 && \text{otherwise} \end{aligned}"],

@@ -1,0 +1,99 @@
+"""The parts of a formula of a solution: between arrows, without frames, the numbers that it ends in by themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from derive.notation.formulas import Formula
+
+ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:implies|iff|therefore|leadsto)"
+                    r"(?![A-Za-z])|[⇒⟹⇔∴]")
+_TOKEN = re.compile(r"\\\\|\\begin\{\w+\*?\}|\\end\{\w+\*?\}|\\[{}]|[{}]")
+_BRACKETS = re.compile(r"\\\\|\\begin\{(\w+\*?)\}|\\end\{\w+\*?\}|\\(?:left|right)?[{}]|[{}()\[\]=&,;]"
+                       r"|\\q?quad(?![a-z])")
+_LIST = re.compile(r"\s*(?:\\(?:left|bigl?|Big)\s*)?(?:\\begin\{[pbv]?(?:small)?matrix\}|[(\[])")  # of numbers: (2, 6)
+_LETTER = re.compile(r"[A-Za-z]|\\(?!frac|d?t?frac|cdot|begin|end|left|right|top|quad|[,;:! \\])")
+
+
+def implied(formula: Formula) -> Iterator[Formula]:
+    """What stands between arrows that conclude, each by itself; one in front of a row is left out."""
+    depth, cuts, latex = 0, [0], formula.latex
+    arrows = [*ARROW.finditer(latex)]
+    if not arrows:
+        yield formula
+        return
+    marks = sorted([*arrows, *_TOKEN.finditer(latex)], key=lambda m: m.start())
+    for mark in marks:
+        if mark[0] == "{" or mark[0].startswith("\\begin"):
+            depth += 1
+        elif mark[0] == "}" or mark[0].startswith("\\end"):
+            depth -= 1
+        elif mark in arrows and depth == 0:
+            cuts += [mark.start(), mark.end()]
+        elif mark in arrows and re.search(r"(?:\\\\|\\begin\{\w+\*?\})[\s&]*$", latex[:mark.start()]):
+            latex = latex[:mark.start()] + " " * len(mark[0]) + latex[mark.end():]
+    for start, stop in zip(cuts[::2], [*cuts[1::2], len(latex)], strict=True):
+        part = re.sub(r"(?:\\quad|\\qquad|\\[;,:! ]|[\s,&])+$", "", latex[start:stop])
+        blank = re.match(r"(?:\\quad|\\qquad|\\[;,:! ]|[\s,&])*", part)
+        assert blank is not None
+        start, part = start + blank.end(), part[blank.end():]
+        before = latex[:start]
+        column = start - before.rfind("\n") - 1 + (0 if "\n" in before else formula.column)
+        if part:
+            yield Formula(part, formula.line + before.count("\n"), column, formula.display)
+
+
+def continued(written: Iterable[Formula]) -> Iterator[Formula]:
+    """A formula that opens with «=» goes on with the one before: it has its left side, or that as a whole."""
+    head = ""
+    for formula in written:
+        opens = re.match(r"\s*&?\s*=", formula.latex) is not None
+        if not opens:
+            head = formula.latex.partition("=")[0]
+        joined_ = opens and head and not re.search(r"[&,<>]|\\\\|\\(?:begin|quad|le|ge|in)(?![a-z])", head)
+        yield replace(formula, latex=f"{head.strip()} {formula.latex.lstrip(' &')}") if joined_ else formula
+
+
+def unboxed(formula: Formula) -> Formula:
+    r"""\boxed{a = b}, \quad \boxed{c = d} without its frames."""
+    chars, latex = [*formula.latex], formula.latex
+    for box in re.finditer(r"\\boxed\s*\{", latex):
+        depth = 0
+        for mark in re.finditer(r"\\[{}]|[{}]", latex[box.end() - 1:]):
+            depth += {"{": 1, "}": -1}.get(mark[0], 0)
+            if depth == 0:
+                end = box.end() - 1 + mark.start()
+                if "=" in latex[box.end():end]:
+                    chars[box.start():box.end()], chars[end] = " " * len(box[0]), " "
+                break
+    return replace(formula, latex="".join(chars)) if "\\boxed" in latex else formula
+
+
+def numbered(formula: Formula) -> Iterator[Formula]:
+    r"""y = Wx + b = (5, -1) as y = Wx + b and y = (5, -1): numbers are what a letter is at those of the example."""
+    terms = _terms(formula.latex)
+    numbers = [n for n, t in enumerate(terms) if n > 1 and _LIST.match(t) and not _LETTER.search(
+        re.sub(r"\\(?:begin|end)\{\w+\}|\^\{?(?:\\top|T)\}?|\\[a-z]?frac", "", t))]
+    if not numbers:
+        yield formula
+        return
+    yield replace(formula, latex="=".join(t for n, t in enumerate(terms) if n not in numbers))
+    for n in numbers:
+        yield replace(formula, latex=f"{terms[0]}={terms[n]}")
+
+
+def _terms(latex: str) -> list[str]:
+    """What stands between the equality signs of a chain of one row; all of it where there is more."""
+    depth, cuts = 0, [-1]
+    for mark in _BRACKETS.finditer(latex):
+        if mark[0] in ("{", "(", "[") or mark[1]:
+            depth += 1
+        elif mark[0] in ("}", ")", "]") or mark[0].startswith("\\end"):
+            depth -= 1
+        elif depth == 0 and mark[0] == "=":
+            cuts.append(mark.start())
+        elif depth == 0 and latex[mark.end():].strip(". "):
+            return [latex]
+    return [latex[a + 1:b] for a, b in zip(cuts, [*cuts[1:], len(latex)], strict=True)]

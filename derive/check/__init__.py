@@ -20,7 +20,7 @@ from derive.check.letters import numeric, paired
 from derive.check.mistakes import follows
 from derive.check.partly import partly
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
-from derive.check.texts import answer_of, repeated, valued
+from derive.check.texts import answer_of, cased, repeated, valued
 from derive.check.verdict import Found, Judge
 from derive.check.worded import named
 from derive.errors import CardError, DeriveError, Problem
@@ -101,7 +101,7 @@ def _derived(module: Module) -> tuple[Module, Messages]:
 
 def _report(text: str, first: int, card: Card, module: Module, path: str | None, marked: bool) -> Report:
     layer, messages = _derived(module)
-    text = valued(text) if module.values else text
+    text = cased(valued(text) if module.values else text)
     found = solution(text, first, card.question, layer)
     judge = _judge(found.reading, messages)
     beside = Beside(text, first, found.items, messages.module, named(card.question, layer))
@@ -137,7 +137,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
                 verdict, line = _behind(item, verdict, right, wrong)
             elif verdict.verdict == Verdict.REFUTED:
                 line = _cause(item, [w for w, _ in wrong], own)
-                mistake = "" if line else item.otherwise or own.mistake(item.written or item.link, item.cond)
+                mistake = "" if line else item.otherwise or own.mistake(item.written or item.link, readings.first)
                 wrong.append((item, line is not None))
             elif verdict.verdict in RIGHT and (not verdict.single or module.values):  # which a question may ask for
                 everywhere = readings.first is None or own(item.link).verdict in RIGHT

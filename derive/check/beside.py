@@ -38,6 +38,7 @@ _LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+resp
                     r"(?:\s+unless\s+\0+)?", re.IGNORECASE)  # what it says is said of that place alone
 _APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
 _THAT_IS = re.compile(r",?\s*\(?(?:that\s+is|i\.\s?e)\s*,?\s*(?:if|when)?[\s$\0]*\Z", re.IGNORECASE)
+_GAP = re.compile(r"[\s$\0,]*")
 _BEHIND = re.compile(r"\0*\s*[,:]")
 _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
 _PLACES = frozenset("zero nonzero kink kinks".split())  # no regions
@@ -321,7 +322,9 @@ class Beside:
                   and id(p.item.node) not in taken]
         between = self.blank[before[-1].stop if before else start : own.start]
         if {w.lower() for w in _WORD.findall(between)} & _words("CLAIM_ELSE"):
-            return _opposite(before[-1].item.node) if before else self._else(own, start)
+            return _opposite(before[-1].item.node) if before else self._rest(own, here) or self._else(own, start)
+        if (rest := self._rest(own, here)) is not None:
+            return rest
         if not before:
             return self._headed(own, start)
         if ARROW.fullmatch(_SPACES.sub("", self.text[before[-1].stop : own.start])):
@@ -333,6 +336,16 @@ class Beside:
         if self._opens(run[0].start, start) or self._labels(run, own, start):
             return joined([p.item.node for p in run if p.item.node is not None])
         return None
+
+    def _rest(self, own: _Place, here: Sequence[_Place]) -> Cond | None:
+        """Of «EQ if s > 0, otherwise EQ» and «EQ if s > 0 and EQ otherwise»."""
+        earlier = [p for p in here if p.stop <= own.start]
+        claims = [p for p in earlier if p.item.kind is Kind_.CLAIM]
+        if not claims:
+            return None
+        behind = _WORD.match(self.blank, _GAP.match(self.blank, own.stop).end())  # type: ignore[union-attr]
+        words = {*_words_in(self.blank[earlier[-1].stop:own.start]), behind[0].lower() if behind else ""}
+        return _opposite(self._behind(claims[-1], here)) if words & _words("CLAIM_ELSE") else None
 
     def _else(self, own: _Place, start: int) -> Cond | None:
         """Of «Otherwise EQ», where the sentence before it gives its last equation a condition."""

@@ -326,6 +326,7 @@ def _whole(variable: Idx, low: Expr | None, high: Expr | None, body: Expr, lette
     """Whether the limits are 1 and n, or 0 and n − 1, of an axis of n entries along which the variable stands."""
     entries = [n for n in walk(body) if isinstance(n, Entry) and variable in free_indices(n)]
     slots = [(e.tensor, d) for e in entries for d, i in enumerate(e.indices) if i is variable]
+    slots += [s for t, d in slots if t in letters.loose for s in _along(letters.loose[t], d)]
     moved = any(i is not variable and variable in free_indices(i) for e in entries for i in e.indices)
     if not isinstance(low, Num) or low.value not in (0, 1) or high is None or not slots or moved:
         return False
@@ -339,6 +340,13 @@ def _whole(variable: Idx, low: Expr | None, high: Expr | None, body: Expr, lette
         letters.sizes[extent.name] = size
         return True
     return letters.sizes.get(getattr(extent, "name", "")) is size
+
+
+def _along(definition: Rel, d: int) -> tuple[tuple[str, int], ...]:
+    """The axes of the layer along which an index of a letter that a solution defines runs."""
+    head, value = definition.terms
+    index = head.indices[d] if isinstance(head, Entry) and d < len(head.indices) else None
+    return stands(index, value) if isinstance(index, Idx) else ()
 
 
 def spared(sized: Module, module: Module, text: str) -> Module:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from derive.expr import (
     ONE,
     Add,
     Binder,
+    Bracket,
     Cases,
     Entry,
     Expr,
@@ -18,10 +20,15 @@ from derive.expr import (
     Node,
     Num,
     Partial,
+    Pow,
     Reduce,
     Rel,
+    Size,
+    eq,
     free_indices,
+    joined,
     mul,
+    open_binder,
     rebuild,
     subst,
     transform,
@@ -68,11 +75,14 @@ def _factors(head: Node, value: Expr, module: Module) -> Changed:
     for number in _FACTORS:
         yield f"a factor {number} is lost", mul(Num(number), value)
         yield f"a factor {number} too many", mul(Num(Fraction(1, number)), value)
+    for size in dict.fromkeys(n for s in module.table.symbols for n in s.sizes if isinstance(n, str)):
+        yield f"a factor `1/{size}` is lost", mul(Pow(Size(size), MINUS_ONE), value)
     upstream = module.table.named(module.output)
     key = head.wrt if isinstance(head, Partial) and isinstance(head.of, Entry) and head.of.tensor == LOSS else None
     if (key is not None or isinstance(head, Entry)) and upstream is not None:
         for at in _places(head, value, len(upstream.axes)):
             yield "the upstream gradient is left out", mul(Entry(f"delta_{module.output}", at), value)
+            yield "what passes by directly is left out", Add((value, Entry(f"delta_{module.output}", at)))
 
 
 def _places(head: Node, value: Expr, count: int) -> Iterator[tuple[Expr, ...]]:
@@ -94,6 +104,18 @@ def _indices(head: Node, value: Expr, module: Module) -> Changed:
     for n, first in enumerate(free):
         for second in free[n + 1:]:
             yield "two indices are swapped", subst(value, {first: second, second: first})
+
+
+def _offsets(head: Node, value: Expr, module: Module) -> Changed:
+    """x_{t-k} for x_{t+k}"""
+    def turned(index: Expr) -> Expr:
+        terms = index.terms if isinstance(index, Add) else ()
+        return Add((*terms[:-1], mul(MINUS_ONE, terms[-1]))) if len(terms) > 1 else index
+
+    for tensor in dict.fromkeys(n.tensor for n in walk(value) if isinstance(n, Entry)):
+        yield f"the sign in an index of `{tensor}` is wrong", transform(
+            value, lambda n, t=tensor: Entry(n.tensor, tuple(map(turned, n.indices))) if (  # type: ignore[misc]
+                isinstance(n, Entry) and n.tensor == t) else None, Entry)
 
 
 def _sums(head: Node, value: Expr, module: Module) -> Changed:
@@ -137,9 +159,60 @@ def _chains(head: Node, value: Expr, module: Module) -> Changed:
                            rebuild(value, lambda c, v=value, f=inner: mul(v.body, f) if c is v.body else c))
 
 
-# each gives, of a wrong right side, what would stand there without one mistake
+def _lost(head: Node, value: Expr, module: Module) -> Changed:
+    own = sorted((i for i in free_indices(head) | free_indices(value) if isinstance(i, Idx)), key=lambda i: i.name)
+    for tensor in (*module.given, *module.defined):
+        symbol = module.table.named(tensor)
+        for at in itertools.permutations(own, len(symbol.axes)) if symbol is not None else ():
+            yield f"a factor `{tensor}` is lost", mul(value, Entry(tensor, at))
+
+
+def _windows(head: Node, value: Expr, module: Module) -> Changed:
+    """What comes from one output is there, and not what comes from the others."""
+    upstream, derived = f"delta_{module.output}", _derivative(head)
+    found = {n for n in walk(value) if isinstance(n, Entry) and n.tensor == upstream and n.indices}
+    if len(found) != 1 or derived is None or derived[0].tensor != LOSS or _has_sum(value):
+        return
+    at = found.pop().indices
+    other = tuple(Idx(f"$w{d}") for d in range(len(at)))
+    same = Bracket(joined([eq(a, b) for a, b in zip(at, other, strict=True)]))
+    slope, none = Partial(Entry(module.output, other), derived[1]), (None,) * len(at)
+    rest = mul(Add((ONE, mul(MINUS_ONE, same))), Entry(upstream, other), slope)
+    yield ("the sum over the outputs, of windows that overlap for instance, is missing",
+           Add((value, Reduce("sum", Binder(other, none, none, None), rest))))
+
+
+def _has_sum(value: Expr) -> bool:
+    return any(isinstance(n, Reduce) for n in walk(value))
+
+
+def _inside(head: Node, value: Expr, module: Module) -> Changed:
+    """In one case, in one term, in a sum."""
+    if isinstance(value, Cases):
+        for n, (branch, cond) in enumerate(value.branches):
+            yield from ((words, Cases((*value.branches[:n], (other, cond), *value.branches[n + 1:])))
+                        for words, other in _of_part(head, branch, module))
+    elif isinstance(value, Add):
+        for n, term in enumerate(value.terms):
+            yield from ((words, Add((*value.terms[:n], other, *value.terms[n + 1:])))
+                        for words, other in _of_part(head, term, module))
+    elif isinstance(value, Reduce) and value.op == "sum":
+        binder, body = open_binder(value)
+        yield from ((words, Reduce("sum", binder, other)) for words, other in _of_part(head, body, module))
+    elif isinstance(value, Mul):
+        for n, factor in enumerate(value.factors):
+            yield from ((words, Mul((*value.factors[:n], other, *value.factors[n + 1:])))
+                        for words, other in _inside(head, factor, module))
+
+
+def _of_part(head: Node, part: Expr, module: Module) -> Changed:
+    for kind in (_signs, _factors, _values, _lost, _inside):
+        yield from kind(head, part, module)
+
+
+# each gives, of a wrong right side# each gives, of a wrong right side, what would stand there without one mistake
 MISTAKES: tuple[Callable[[Node, Expr, Module], Changed], ...] = (
-    _signs, _relations, _factors, _values, _indices, _sums, _chains, _letters)
+    _signs, _relations, _factors, _values, _indices, _offsets, _sums, _windows, _chains, _letters, _lost, _inside)
 
 
 def changes(head: Node, value: Expr, module: Module) -> Changed:

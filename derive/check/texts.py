@@ -20,6 +20,11 @@ _MINUS = "\N{MINUS SIGN}"
 _NUMBER = rf"[-{_MINUS}]?\d+(?:\.\d+)?(?:/\d+)?"
 _ENTRIES = rf"\([ \t]*{_NUMBER}(?:,[ \t]*{_NUMBER})*[ \t]*\)"
 _ROW = re.compile(rf"^[ \t]*\|[ \t]*\$([^$|=<>\n]+)\$[ \t]*\|[ \t]*({_NUMBER}|{_ENTRIES})[ \t]*\|[ \t]*$", re.MULTILINE)
+_IF, _ELSE = r"(?:if|for|when|whenever|where)", r"(?:otherwise|else|elsewhere)"
+_PAIR = re.compile(  # $g_k = 1$ if $s_k > 0$ and $g_k = a$ otherwise, or if $s_k < 0$
+    rf"\$(?P<head>[^$=<>]+)=(?P<a>[^$=<>]+)\$,?\s+{_IF}\s+\$(?P<c>[^$,]+)\$[,;]?\s+(?P<first>(?:and|but|or|,)?\s*{_ELSE}[\s,]+)?"
+    rf"(?:and\s+|but\s+)?\$(?:(?P<again>[^$=<>]+)=)?(?P<b>[^$=<>]+)\$,?(?(first)|\s+(?:{_ELSE}\b|{_IF}\s+\$(?P<d>[^$,]+)\$))",
+    re.IGNORECASE)
 _SOLUTION = re.compile(r"\A.*?^#+\s*Solution[^\n]*$", re.DOTALL | re.MULTILINE)
 
 
@@ -34,6 +39,20 @@ def answer_of(file: Path) -> str:
 def valued(text: str) -> str:
     """The rows | $p$ | 0.5622 | of tables as | $p = 0.5622$ |."""
     return _ROW.sub(lambda row: f"| ${row[1].strip()} = {row[2].replace(_MINUS, '-')}$ |", text)
+
+
+def cased(text: str) -> str:
+    """Definitions of two cases in words, one of them otherwise, as one formula; lines stay where they are."""
+    def one(found: re.Match[str]) -> str:
+        head = found["head"].strip()
+        if _SLOPE.search(head) or (found["again"] or head).strip() != head:
+            return found[0]
+        other = rf"\text{{if }} {found['d']}" if found["d"] else r"\text{otherwise}"
+        first = rf"{found['a']} & \text{{if }} {found['c']}"
+        whole = rf"${head} = \begin{{cases}} {first} \\ {found['b']} & {other} \end{{cases}}$"
+        return whole + "\n" * found[0].count("\n")
+
+    return _PAIR.sub(one, text)
 
 
 def _blanked(pattern: re.Pattern[str], text: str) -> str:

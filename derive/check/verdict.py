@@ -70,7 +70,8 @@ from derive.verify.scope import Scope, gather, localised
 
 _WITHIN = 12  # points at which the entries that exist are compared
 _EXTENTS = 16  # meanings of letters for extents that are tried
-_FEW = 8  # points at which a guess is tried
+_FEW, _MANY = 8, 32  # points at which a guess is tried
+_GUESSES = 400  # what one known mistake may have made
 _VALUE = "value of f"
 
 
@@ -139,9 +140,19 @@ class Judge:
         head, value = link.terms
         if self.agrees(link, cond):  # the points tell nothing
             return ""
-        for words, other in changes(head, value, self.module):
-            if self.agrees(Rel((head, other), ("=",)), cond):
+        found, left = axes(self.module), free_indices(head)
+        bounds = [c for n in dict.fromkeys(walk(value)) if isinstance(n, Entry) and n.tensor.startswith("delta_")
+                  for c in _exists(n, found, left) if free_indices(c) <= left]  # where what is told exists
+        there = joined([*conditions(cond), *bounds]) if bounds else cond
+        for words, other in islice(changes(head, value, self.module), _GUESSES):
+            right = Rel((head, other), ("=",))
+            if self.agrees(right, there) and self(right, there).holds:
                 return words
+        for number in (s.name for s in self.module.table.symbols if s.name in self.module.given and not s.axes):
+            below, above = (joined([*conditions(cond), Rel((Entry(number, ()), ONE), (op,))]) for op in "<>")
+            for inside, words in ((below, "> 1"), (above, "< 1")):  # max(s, a s) is right for a < 1 alone
+                if self.agrees(link, inside) and self(link, inside).holds:
+                    return f"the case `{number} {words}` is forgotten"
         return ""
 
     def agrees(self, link: Rel, cond: Cond | None = None) -> bool:
@@ -152,7 +163,8 @@ class Judge:
                 node = localised(link if cond is None else Given(link, cond), self.module)
                 scope = self._scope(node)
                 claims = scope.compiler.claims(node)
-                said = [claim.holds(point, set()) for point in islice(scope.points(), _FEW) for claim in claims]
+                said = [claim.holds(point, set()) for point in islice(scope.points(), _FEW if cond is None else _MANY)
+                        for claim in claims]
         except (Refuted, DeriveError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
             return False
         return sum(map(bool, said)) >= _FEW // 2
@@ -297,7 +309,7 @@ def _padded(link: Rel, module: Module) -> Rel:
             node = _shifted(node, left)
             open_ = node.op == "sum" and node.binder.cond is None and not any((*node.binder.lower, *node.binder.upper))
             inside = dict.fromkeys(n for n in walk(node.body) if isinstance(n, Entry)) if open_ else {}
-            conds = [c for n in inside for c in _exists(n, found)]
+            conds = [c for n in inside for c in _exists(n, found) if free_indices(c) <= free_indices(node.body)]
             body = transform(node.body, guarded, Entry, Partial)
             return Reduce(node.op, node.binder, Mul((Bracket(joined(conds)), body)) if conds else body)
         if isinstance(node, Partial) and node.of is Entry(LOSS, ()) and isinstance(node.wrt, Entry):

@@ -125,6 +125,9 @@ def _through(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
         return False
     if _first(layer, shown) != (said["of"], said["wrt"]):
         return False
+    ways = {n.of.tensor for n in ex.walk(_terms(shown)[1]) if isinstance(n, ex.Partial) and isinstance(n.of, ex.Entry)}
+    if ways and not named <= ways:  # the display goes another way
+        return False
     module, found = layer.module, {*layer.module.sources(of)} - ({wrt} if said["direct"] else set())
     if of == wrt or not found:
         return True
@@ -159,8 +162,10 @@ def _power(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
 
 
 def _quotient(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
-    found = [n.exponent for n in _definitions(layer, shown) if isinstance(n, ex.Pow)]
-    return not said["quotient"] or any(isinstance(e, ex.Num) and e.value < 0 for e in found)
+    """A product with a denominator stands in the definition, or one without."""
+    below = [any(isinstance(f, ex.Pow) and isinstance(f.exponent, ex.Num) and f.exponent.value < 0 for f in n.factors)
+             for n in _definitions(layer, shown) if isinstance(n, ex.Mul)]
+    return said["quotient"] in below or not below and not said["quotient"]
 
 
 def _term(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:

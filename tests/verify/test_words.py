@@ -29,6 +29,7 @@ POOLING, RELU, JUMP = "cards/max_pooling_backward.md", r"y_k = \max(0, s_k)", r"
 OVERLAP, SLOPE = "cards/pooling/overlapping_max_pooling.md", r"y_k = \begin{cases} s_k & s_k > 0 \\ a s_k & s_k \le 0 \end{cases}"
 AFFINE, NORM = "cards/linear/affine_layer.md", "cards/normalisations/layer_norm_by_name.md"
 GATES = "cards/sequences/lstm_by_name.md"
+STEP, SCORES, LEAK = "cards/numbers/one_neuron_step.md", "cards/losses/softmax_cross_entropy.md", "cards/linear/prelu_network.md"
 RATIO = "cards/losses/logistic_regression.md"
 SMOOTH, MISSED, STEEP = r"y_k = s_k |s_k|", r"y = 2 \max(0, x) - |x|", r"y = \sqrt{|x|}"
 
@@ -167,7 +168,15 @@ FACTS: list[tuple[str, str, str, object]] = [
     (GATES, "rule_alike", "like", [r"$\partial c'_{k} / \partial g_{k}$"]), (GATES, "stages_alike", "like", ["$x_{j}$"]),
     (POOLING, "receptive_fields_caption", "source", "$f$"), (POOLING, "upstream", "meant", True), (AFFINE, "upstream", "meant", True),
     (RATIO, "chain_by", "wrt", "$p$"), (RATIO, "chain", "through", ["$x$"]), (POOLING, "answer_derivatives", "kind", "output"),
-    ("cards/linear/prelu_network.md", "example_elsewhere", "digits", 4), (GATES, "stages_alike", "here", ["$x_{j}$"]), (POOLING, "sizes", "own", [6, 6]), (POOLING, "sizes", "outputs", [2, 2]),
+    ("cards/linear/prelu_network.md", "example_elsewhere", "digits", 4), (GATES, "stages_alike", "here", ["$x_{j}$"]), (POOLING, "sizes", "own", [6, 6]),
+    # letters that stand beside the right ones
+    (POOLING, "here", "at", "$(k, l)$"), (POOLING, "window_entries", "entries", "$z_{1}$"), (POOLING, "why_rival", "z", "$z_{1}$"),
+    (POOLING, "window_entries", "entries", "$z_{1}$, $z_{4}$"), (POOLING, "matrix_form", "z", "$z_{q}$"),
+    (POOLING, "locally_constant", "name", r"$\mathcal{A}$"), (POOLING, "one_winner", "unique", "$z_{q}$"),
+    (POOLING, "ties_directional", "v", r"$\mathcal{A}$"), (POOLING, "ties", "active", "$z_{q}$"),
+    (POOLING, "example_mask", "mask", "$(i, j)$"), (STEP, "chain", "through", ["$p$"]), (SCORES, "rule_product", "quotient", False),
+    (LEAK, "rule_alike", "like", [r"$\partial s / \partial w_{j}$"]), (GATES, "stages_alike", "like", [r"$\delta_{h'}$"]),
+     (POOLING, "sizes", "outputs", [2, 2]),
 ]
 
 

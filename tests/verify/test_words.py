@@ -16,7 +16,7 @@ import derive.words
 from derive.calculus.one_window import scope_tables
 from derive.numeric.arithmetic import precision
 from derive.receptive_field import WindowFacts
-from derive.sheet import Bullets, Claim, Prose, Sheet
+from derive.sheet import Bullets, Claim, Math, Prose, Sheet, Table
 from derive.solve import Solution
 from derive.verify.answered import answered
 from derive.verify.pictures import routing
@@ -270,6 +270,26 @@ def test_the_words_of_a_picture_name_its_numbers() -> None:
         assert old in scene.description
         wrong = replace(scene, description=scene.description.replace(old, new))
         assert [c.verdict for c in routing(wrong)] == [Verdict.REFUTED]
+
+
+def test_the_cells_of_a_row_belong_together() -> None:
+    """Whose rule it is at a tie: all words stay, and the rules stand beside other programs."""
+    solution = solved(POOLING)
+    table = next(b for b in solution.sheet.details if isinstance(b, Table) and "`first`" in b.rows[0][0])
+    first, second, *others = table.rows
+    wrong = replace(table, rows=((first[0], second[1]), (second[0], first[1]), *others))
+    sheet = replace(solution.sheet, details=tuple(wrong if b is table else b for b in solution.sheet.details))
+    assert {c.evidence for c in checked(sheet, solution)} == {"The cells of a row belong together"}
+
+
+def test_an_example_s_number_on_which_no_other_depends_is_read_back() -> None:
+    """One that is not the largest of its window: the picture shows what was drawn."""
+    solution = solved(POOLING)
+    given = next(b for b in solution.sheet.details if isinstance(b, Math) and b.name == "example_given")
+    wrong = replace(given, latex=given.latex.replace("& 3 ", "& 2 "))
+    sheet = replace(solution.sheet, details=tuple(wrong if b is given else b for b in solution.sheet.details))
+    assert wrong != given and Verdict.NOT_READ in {c.verdict for c in parsed_of(
+        sheet, scope_tables(solution.messages.module))[1]}
 
 
 def test_the_closing_counts_are_those_of_the_report() -> None:

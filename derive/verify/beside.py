@@ -120,8 +120,8 @@ def _local(tensor: str, wrt: ex.Entry, layer: Said) -> ex.Node:
 def _through(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
     """No way leads past what is named, from what the derivative is of to what it is by."""
     (of,), (wrt,), named = *map(layer.named, ([said["of"]], [said["wrt"]])), layer.named(said["through"])
-    heads = [layer.module.definition(t)[0] for t in layer.module.defined]
-    whole = {layer.text(h if (s := layer.module.table.named(h.tensor)) and s.above else ex.Entry(h.tensor, ())) for h in heads}
+    heads, table = [layer.module.definition(t)[0] for t in layer.module.defined], layer.module.table
+    whole = {layer.text(h if (s := table.named(h.tensor)) and s.above else ex.Entry(h.tensor, ())) for h in heads}
     if not {*said["through"]} <= whole or not named <= {*layer.module.defined} - {of, wrt}:
         return False
     if _first(layer, shown) != (said["of"], said["wrt"]):

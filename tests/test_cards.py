@@ -21,6 +21,9 @@ from tests.bank import CARDS, REFUSED, solved
 from tests.render.katex import formulas, installed, refused, refused_by_github
 
 _STROKE = re.compile(r"  \\(?:draw|path)\[.*;")
+_PLACED = re.compile(r"\(line (\d+): (.*)\)$")
+_QUOTED = re.compile(r"“([^”]*)”|^\$([^$]+)\$")
+_MARKS = re.compile(r"[\s*_$&|]+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -86,11 +89,30 @@ def test_every_check_of_its_sheet_passes_in_every_format(
     report = solution.report
     assert [f"{c.name} {c.verdict.value}: {c.latex} {c.counterexample or c.evidence}" for c in report.failures] == []
     the_matrix_forms_read_back(solution)
+    assert misquoted(path, solution) == []
     text = str(derive.render(solution, "md"))
     assert refused_by_github(text.partition("# Solution")[2]) == [] and derive.render(solution, "html")
     mathematics.update(formulas(text))
     assert all(files(solution, "md").values())
     typesetter.add(path.stem, str(derive.render(solution, "tex")))
+
+
+def misquoted(path: Path, solution: derive.Solution) -> list[str]:
+    """How the card was read: what does not stand in the line that is named, or begins in another."""
+    lines, found = path.read_text("utf-8").split("\n"), []
+    for reading in solution.messages.module.readings:
+        said = _PLACED.search(reading)
+        quoted = _QUOTED.findall(said[2]) if said is not None else []
+        for part in (plain for q in quoted for plain in map(_plain, "".join(q).split("…")) if said and plain):
+            first = int(said[1]) - 1
+            if part not in _plain("".join(lines[first:first + 7])) or part[:4] not in _plain(lines[first]):
+                found.append(reading)
+    return found
+
+
+def _plain(text: str) -> str:
+    """Without blanks and the marks of Markdown and of aligned formulas."""
+    return _MARKS.sub("", text)
 
 
 def the_matrix_forms_read_back(solution: derive.Solution) -> None:

@@ -93,7 +93,7 @@ def link(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) ->
     direct = any(p.before is before for p in held)
     shown = subst(before, letters)
     b.prose("chain", of=b.m(shown.of), wrt=b.m(shown.wrt), direct=direct,
-            through=[b.m(subject.module.definition(s.tensor)[0]) for s in through])
+            through=[b.letter(known) for s in through if (known := subject.module.table.named(s.tensor))])
     symbolic = None
     if not direct and all(printable(p, subject) for p in held):
         symbolic = with_limits(add(*(_term(before, s, subject) for s in through)), subject.module)

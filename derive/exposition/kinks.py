@@ -84,10 +84,15 @@ def kinks(b: Builder, subject: Subject) -> None:
     if not boundaries and not tied and not tips:
         return
     b.heading("heading_kinks")
+    said: list[str] = []
     for kink in boundaries:
-        _kink(b, kink)
-    if any(j.between for k in boundaries for j in k.jumps):
-        b.prose("clarke")
+        said += _kink(b, kink)
+        if kink.meaning:
+            b.text(" ".join((*said, b.say("meaning"))))
+            said = []
+            for statement in kink.meaning:
+                b.math("comparison", statement)
+    b.text(" ".join((*said, b.say("clarke")) if any(j.between for k in boundaries for j in k.jumps) else said))
     for tip in tips:
         b.prose("tip", of=b.m(tip.terms[0]), tip=b.m(tip))
     for extremiser in tied:
@@ -96,19 +101,14 @@ def kinks(b: Builder, subject: Subject) -> None:
         windows.ties(b, subject)
 
 
-def _kink(b: Builder, kink: Kink) -> None:
+def _kink(b: Builder, kink: Kink) -> list[str]:
+    """Where it is, and what the slopes do there."""
     node = kink.of if isinstance(kink.node, Cases) else kink.node
-    b.prose("kink", node=b.m(node), kind=_kind(kink.node), boundaries=[b.m(r) for r in kink.boundaries],
-            of=b.m(kink.of), broken=[b.m(r) for r in kink.broken], smooth=[b.m(r) for r in kink.smooth],
-            untold=[b.m(r) for r in kink.untold])
-    for jump in kink.jumps:
-        b.prose("jump", **_shown(b, jump))
-    for jump in kink.missed:
-        b.prose("missed", **_shown(b, jump))
-    if kink.meaning:
-        b.prose("meaning")
-        for statement in kink.meaning:
-            b.math("comparison", statement)
+    return [b.say("kink", node=b.m(node), kind=_kind(kink.node), boundaries=[b.m(r) for r in kink.boundaries],
+                  of=b.m(kink.of), broken=[b.m(r) for r in kink.broken], smooth=[b.m(r) for r in kink.smooth],
+                  untold=[b.m(r) for r in kink.untold]),
+            *(b.say("jump", **_shown(b, jump)) for jump in kink.jumps),
+            *(b.say("missed", **_shown(b, jump)) for jump in kink.missed)]
 
 
 def _kind(node: Expr) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import math
 import random
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,11 +49,11 @@ def build(b: Builder, d: Story) -> Trial | None:
     b.joined("example_given", (eq(source, matrix(point.given[d.wrt])), eq(upstream, matrix(point.tensor(
         upstream.tensor)))), scope, definition=True)
     gradient = gradient_of(d, point)
-    if not given:  # what the answer has not
-        b.prose("example_output", op=d.op)
-        b.math("example_output", eq(output, matrix(point.tensor(d.module.output))), scope)
     if upstream.tensor not in given:
-        b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
+        forward = "" if given else b.say("example_output", op=d.op) + " "  # the answer has it
+        b.text(forward + b.say("example_gradient", op=d.op, overlaps=d.field.overlaps))
+        if not given:
+            b.math("example_output", eq(output, matrix(point.tensor(d.module.output))), scope)
         b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(gradient)), scope)
     if scope == "example":
         gradients(b, d, point, gradient)
@@ -103,16 +104,27 @@ def example_point(d: Story) -> Point:
     source = random.Random(int.from_bytes(seed[:8], "big"))
     if d.messages.module.values:
         point = stated(d.messages.module, EXACT)
-        known = f"delta_{d.module.output}" in point.values
-        return point if known else point.with_upstream(differing(point.tensor(d.module.output), source))
+        return point if f"delta_{d.module.output}" in point.values else _with_upstream(d, point, source)
     shape = example_shape(d)
     cells = list(itertools.product(*map(range, shape)))
     found: list[Point] = []
     while not found or (d.field.overlaps and len(found) < _DRAWS and not _shared(found[-1], d)):
         drawn = source.sample(range(1, max(20, len(cells) + 5)), len(cells))
         found.append(Point(d.module, EXACT, {d.wrt: dict(zip(cells, drawn, strict=True))}, {d.wrt: shape}, {}))
-    point = found[-1]
-    return point.with_upstream(differing(point.tensor(d.module.output), source))
+    return _with_upstream(d, found[-1], source)
+
+
+def _with_upstream(d: Story, point: Point, source: random.Random) -> Point:
+    """An upstream gradient under which what adds up at an entry is not 0, as if nothing came back there."""
+    output = point.tensor(d.module.output)
+    for _ in range(_DRAWS):
+        upstream = differing(output, source)
+        arriving = Counter[Any]()
+        for at, value in output.items():
+            arriving[value] += upstream[at]
+        if all(arriving.values()):
+            break
+    return point.with_upstream(upstream)
 
 
 def gradient_of(d: Story, point: Point) -> Mapping[Index, Any]:

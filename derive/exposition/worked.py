@@ -23,6 +23,7 @@ from derive.numeric.arithmetic import EXACT, Arithmetic, close
 from derive.numeric.point import Index, TwoCases, Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import shares
+from derive.reductions import selects
 from derive.verify.points.claims import Claim, Compiler, Refuted, shown
 from derive.verify.points.draw import Draws, Pool, thresholds
 from derive.verify.points.extents import LARGEST
@@ -257,8 +258,15 @@ class _Draws(Draws):
         return modes | {name: "positive" if mode == "unit" and modes[name] != "unit" else mode
                         for name, mode in self._expected.items()}
 
-    def _apart(self, number: Callable[[], Any]) -> Callable[[], Any]:
-        """Whole numbers, or quarters where e^{s} grows: no two of the same size, of the sign that the mode gives."""
+    def _apart(self, name: str, number: Callable[[], Any]) -> Callable[[], Any]:
+        """Whole numbers, or quarters where e^{s} grows: no two of the same size, of the sign that the mode gives.
+
+        Of what is compared as it is given; computed entries are seldom equal, and stay small only so.
+        """
+        if not any(isinstance(n, Reduce) and selects(n.op) and any(isinstance(e, Entry) and e.tensor == name
+                                                                   for e in walk(n.body))
+                   for equation in self.module.equations for n in walk(equation)):
+            return number
         most = max(math.prod(shape) for shape in self.sizes[0].shapes.values())
         sizes = iter(self._source.sample(range(1, most + max(3, 10 - most)), most))
         unit = Fraction(1, 4) if self._gentle else 1

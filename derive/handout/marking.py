@@ -31,6 +31,7 @@ from derive.expr import (
     eq,
     walk,
 )
+from derive.handout.apportioned import apportioned
 from derive.handout.computed import computed, numbers
 from derive.module import Module
 from derive.question.words.lexicon import named
@@ -396,16 +397,3 @@ def _even(groups: Sequence[tuple[tuple[Item, ...], int]], shares: Sequence[Fract
     each = {(item.weight, points / len(group)) for (group, _), points in zip(groups, shares, strict=True)
             for item in group if len({i.weight for i in group}) == 1}
     return len(each) == len({weight for weight, _ in each})
-
-
-def apportioned(weights: Sequence[int], units: int) -> list[int]:
-    """Whole numbers that sum to ``units``, in proportion to the weights; each at least 1 if there are enough."""
-    if units < len(weights):
-        return [1] * units + [0] * (len(weights) - units)
-    exact = [Fraction(units * weight, sum(weights)) for weight in weights]
-    shares = [max(1, int(share)) for share in exact]
-    while sum(shares) != units:
-        step = 1 if sum(shares) < units else -1
-        n = max((n for n in range(len(shares)) if shares[n] + step), key=lambda n: (step * (exact[n] - shares[n]), -n))
-        shares[n] += step
-    return shares

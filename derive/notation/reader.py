@@ -173,16 +173,16 @@ class Reader:
 
     def dotted(self, found: list[ex.Expr], new: list[ex.Expr], operator: tr.Item | None) -> list[ex.Expr]:
         r"""w \cdot x of two vectors is their inner product; of anything else a product."""
-        def is_vector(node: ex.Expr) -> bool:
-            if isinstance(node, ex.Add):
-                return all(map(is_vector, node.terms))
-            if isinstance(node, ex.Fn) and len(node.args) == 1 and elementary(node.name):  # \log p
-                return is_vector(node.args[0])
-            return isinstance(node, ex.Entry) and self.rank(node) - len(node.indices) == 1
-
-        if tr.is_token(operator, "TIMES") and found and len(new) == 1 and is_vector(found[-1]) and is_vector(new[0]):
+        if tr.is_token(operator, "TIMES") and found and len(new) == 1 and all(map(self.is_vector, (found[-1], *new))):
             return [*found[:-1], ex.Fn(INNER, (found[-1], new[0]))]
         return [*found, *new]
+
+    def is_vector(self, node: ex.Expr) -> bool:
+        if isinstance(node, ex.Add):
+            return all(map(self.is_vector, node.terms))
+        if isinstance(node, ex.Fn) and len(node.args) == 1 and elementary(node.name):  # \log p
+            return self.is_vector(node.args[0])
+        return isinstance(node, ex.Entry) and self.rank(node) - len(node.indices) == 1
 
     def multipliable(self, factors: list[ex.Expr], c: tr.Cursor) -> None:
         for factor in factors:

@@ -183,7 +183,7 @@ def _compiled(node: ex.Expr) -> tuple[tuple[ex.Idx, ...], Callable[[Any, list[In
     coder, free = _Indices(Definitions({}, {}, {}), {}, None), variables_of(node)
     unpacked = "".join(coder.name(v) + "," for v in free)
     source = "def value(P, AT):\n" + (f"    {unpacked} = AT\n" if free else "")
-    return free, made(f"{source}    return {coder.index(node)}\n", coder, _NAMES, EXACT)["value"]
+    return free, made("value", f"{source}    return {coder.index(node)}\n", coder, _NAMES, EXACT)
 
 
 def index_value(node: ex.Expr, env: Env, sizes: Mapping[str, int], star: Callable[[ex.Star], Indices]) -> Any:

@@ -70,6 +70,7 @@ class _Run:
     shapes: dict[str, Index]
     tensors: dict[str, Values]
     axes: dict[str, tuple[Axis, ...]] = field(init=False)
+    spans: dict[tuple[Slot, ...], range] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.module = with_axes(self.module)
@@ -90,8 +91,10 @@ class _Run:
 
     def span(self, slots: tuple[Slot, ...]) -> range:
         """Where every one of these axes has coordinates."""
-        starts = [(self.reach.axes.origin(*slot), self.shapes[slot[0]][slot[1]]) for slot in slots]
-        return range(max(start for start, _ in starts), min(start + n for start, n in starts))
+        if slots not in self.spans:
+            starts = [(self.reach.axes.origin(*slot), self.shapes[slot[0]][slot[1]]) for slot in slots]
+            self.spans[slots] = range(max(start for start, _ in starts), min(start + n for start, n in starts))
+        return self.spans[slots]
 
     def outputs(self, name: str) -> list[int]:
         """How many windows a set has along each axis."""
@@ -145,7 +148,7 @@ _extents = lru_cache(maxsize=256)(lambda module, shapes: extents(module, dict(sh
 def _compiled(equation: Rel, module: Module, kind: Arithmetic) -> Callable[[_Run], Callable[[Index], Any]]:
     known = {**names(kind, eq), "undefined": undefined, "median": median}
     known |= {op: kind.functions[op] for op in ("max", "min") if op in kind.functions}
-    entry: Callable[[_Run], Callable[[Index], Any]] = made(*_coded(equation, module), known, kind)["entry"]
+    entry: Callable[[_Run], Callable[[Index], Any]] = made("entry", *_coded(equation, module), known, kind)
     return entry
 
 

@@ -37,15 +37,17 @@ def _of_indices(node: Node, letters: tuple[Idx, ...]) -> Callable[[Any, tuple[in
     coder = Coder(Definitions({}, {}, {}), {}, None)
     params = "".join(coder.name(v) + "," for v in letters)
     source = f"def value(P, AT):\n    {params + ' = AT' if letters else 'pass'}\n    return {coder.index(node)}\n"
-    found: Callable[[Any, tuple[int, ...]], Any] = made(source, coder, names(EXACT, eq), EXACT)["value"]
+    found: Callable[[Any, tuple[int, ...]], Any] = made("value", source, coder, names(EXACT, eq), EXACT)
     return found
 
 
-def made(source: str, coder: Coder, known: Mapping[str, Any], kind: Arithmetic) -> dict[str, Any]:
-    """What the source defines, run in an arithmetic."""
+def made(name: str, source: str, coder: Coder, known: Mapping[str, Any], kind: Arithmetic) -> Callable[..., Any]:
+    """The function that the source defines, run in an arithmetic; it does not know itself, as what holds itself is
+    freed by the collector alone."""
     space = {**known, **coder.keys, **{name: kind.number(value) for name, value in coder.numbers.items()}}
     exec(bytecode(source), space)
-    return space
+    function: Callable[..., Any] = space.pop(name)
+    return function
 
 
 def names(kind: Arithmetic, same: Any) -> dict[str, Any]:

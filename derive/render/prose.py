@@ -194,7 +194,8 @@ _GROUPS = re.compile(r"[{}_^]")
 _PAGE = 78  # characters of a line of text
 _NUMBERS = 86  # digits of a line, which are narrower
 _LONG = 24  # a cell longer than this may break
-_TALL = 8  # rows of a table that stand below one another
+_TALL = 8  # rows of a table that are set closer
+_BELOW = 4  # that stand below one another
 
 
 def table(rows: Sequence[Sequence[str]], align: str, plain: Sequence[Sequence[str]]) -> str:
@@ -217,12 +218,12 @@ def table(rows: Sequence[Sequence[str]], align: str, plain: Sequence[Sequence[st
 
 
 def abreast(rows: Sequence[Sequence[str]], align: str) -> tuple[list[list[str]], str]:
-    """The rows of a long table, its header first, in two halves beside one another where a line holds both."""
+    """The rows of a table, its header first, in two halves beside one another where a line holds both."""
     (header, *rest), width = map(list, rows), 2 * len(align) + 1
     half = (len(rest) + 1) // 2
     again = [header, *rest[half:], [""] * len(align)]
     beside = [[*left, "", *right] for left, right in zip([header, *rest[:half]], again, strict=False)]
-    if len(rest) <= _TALL or sum(_longest(beside, width)) + 2 * width > _NUMBERS:
+    if len(rest) <= _BELOW or sum(_longest(beside, width)) + 2 * width > _NUMBERS:
         return [header, *rest], align
     return beside, f"{align}l{align}"
 

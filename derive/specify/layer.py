@@ -110,13 +110,16 @@ def specified(
 def said_of(layer: Computed, text: str = "") -> Iterator[str]:
     """How the formulas were read; what is not in the ``text`` of the card is what its words say."""
     written = "".join(text.split())
-    for definition in layer.used:
-        formula = definition.formula
+
+    def placed(what: str, formula: Formula) -> str:
         worded = text and "".join(formula.latex.split()) not in written
-        yield f"layer (line {formula.line}, in words): ${formula.latex}$" if worded else f"layer ({spot(formula)})"
+        return f"{what} (line {formula.line}, in words): ${formula.latex}$" if worded else f"{what} ({spot(formula)})"
+
+    for definition in layer.used:
+        yield placed("layer", definition.formula)
     names = {d.entry.tensor for d in layer.used}
     for name, definition in layer.found.tensors.items():
         if name not in names:
             yield f"`{name}` does not lead to the output and is left out ({spot(definition.formula)})"
     for function in layer.functions:
-        yield f"function ({spot(layer.found.functions[function.name][1])})"
+        yield placed("function", layer.found.functions[function.name][1])

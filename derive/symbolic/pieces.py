@@ -232,8 +232,14 @@ def _power(x: Any, e: Any) -> Any:
     cased = next((n for n in (x, e) if isinstance(n, Cased)), None)
     if cased is None:
         rational = isinstance(x, (int, Fraction)) and Fraction(e).denominator == 1
-        return EXACT.power(x, e) if rational else expression(x) ** expression(e)
-    return Cased(expression(x) ** expression(e), cased.within)
+        return EXACT.power(x, e) if rational else _raised(expression(x), expression(e))
+    return Cased(_raised(expression(x), expression(e)), cased.within)
+
+
+def _raised(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
+    """A whole power of a sum SymPy leaves as it is, which it finds out by asking much of the sum."""
+    stands = base.is_Add and exponent.is_Integer and exponent not in (0, 1) and not base.is_number
+    return sympy.Pow(base, exponent, evaluate=not stands)
 
 
 def _of(name: str) -> Callable[[Any], Any]:

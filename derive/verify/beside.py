@@ -120,10 +120,14 @@ def _local(tensor: str, wrt: ex.Entry, layer: Said) -> ex.Node:
 def _through(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
     """No way leads past what is named, from what the derivative is of to what it is by."""
     (of,), (wrt,), named = *map(layer.named, ([said["of"]], [said["wrt"]])), layer.named(said["through"])
-    heads = {layer.text(layer.module.definition(t)[0]) for t in layer.module.defined}
-    if not {*said["through"]} <= heads or not named <= {*layer.module.defined} - {of, wrt}:
+    heads, table = [layer.module.definition(t)[0] for t in layer.module.defined], layer.module.table
+    whole = {layer.text(h if (s := table.named(h.tensor)) and s.above else ex.Entry(h.tensor, ())) for h in heads}
+    if not {*said["through"]} <= whole or not named <= {*layer.module.defined} - {of, wrt}:
         return False
     if _first(layer, shown) != (said["of"], said["wrt"]):
+        return False
+    ways = {n.of.tensor for n in ex.walk(_terms(shown)[1]) if isinstance(n, ex.Partial) and isinstance(n.of, ex.Entry)}
+    if ways and not named <= ways:  # the display goes another way
         return False
     module, found = layer.module, {*layer.module.sources(of)} - ({wrt} if said["direct"] else set())
     if of == wrt or not found:
@@ -159,8 +163,10 @@ def _power(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
 
 
 def _quotient(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
-    found = [n.exponent for n in _definitions(layer, shown) if isinstance(n, ex.Pow)]
-    return not said["quotient"] or any(isinstance(e, ex.Num) and e.value < 0 for e in found)
+    """A product with a denominator stands in the definition, or one without."""
+    below = [any(isinstance(f, ex.Pow) and isinstance(f.exponent, ex.Num) and f.exponent.value < 0 for f in n.factors)
+             for n in _definitions(layer, shown) if isinstance(n, ex.Mul)]
+    return said["quotient"] in below or not below and not said["quotient"]
 
 
 def _term(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:

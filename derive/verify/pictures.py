@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 from itertools import compress, pairwise, product
@@ -34,8 +34,8 @@ _NUMBER = re.compile(r"-?\d+(?:[./]\d+)?")
 _ADDEND = re.compile(r"[+-]?\d+(?:/\d+)?")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _COMPUTED = {"target": r"(\$[^$]+\$)", "sources": r"([^.]*)"}
-_WAY = {"output": r"\$[^$]+\$", "source": r"\$[^$]+\$", "value": rf"({_NUMBER.pattern})",
-        "gradient": rf"({_NUMBER.pattern})"}
+_WAY = {"output": r"(?P<output>\$[^$]+\$)", "source": r"(?P<source>\$[^$]+\$)",
+        "value": rf"(?P<value>{_NUMBER.pattern})", "gradient": rf"(?P<gradient>{_NUMBER.pattern})"}
 _SPAN = {"low": r"(-?\d+)", "high": r"(-?\d+)"}
 
 
@@ -254,7 +254,7 @@ def routing(scene: Scene, said: Mapping[str, Any] | None = None, language: str =
             came.setdefault(end, []).append(_number(start))
         if (start if line.role == "forward" else end).role not in ("chosen", "shared"):
             wrong = wrong or "an arrow ends at an entry that is not marked"
-    told = [way for op in ("max", "min") for way in _read(language, "way", {"op": f"={op}", **_WAY}, scene.description)]
+    told = [(way["value"], way["gradient"]) for way in _ways(scene, language)]
     drawn = [sorted(_number(start) for line, start, _ in ways if line.role == role and start is not None)
              for role in ("forward", "backward")]
     if told and [sorted(map(Fraction, numbers)) for numbers in zip(*told, strict=True)] != drawn:
@@ -269,6 +269,12 @@ def routing(scene: Scene, said: Mapping[str, Any] | None = None, language: str =
         if cell.role != ("chosen" if len(parts) == 1 else "shared"):
             wrong = wrong or f"an entry to which {len(parts)} gradients come is marked as {cell.role}"
     return [_verdict(evidence, wrong, len(ways))]
+
+
+def _ways(scene: Scene, language: str) -> list[dict[str, str]]:
+    """Output, value, input and gradient of each way, as the words have it."""
+    return [found.groupdict() for op in ("max", "min") for found in pattern(
+        language, "figures", "way", op=f"={op}", **_WAY).finditer(scene.description.replace("−", "-"))]
 
 
 def numbers(scene: Scene, module: Module, sheet: Sheet | None = None) -> list[Check]:
@@ -302,10 +308,16 @@ def numbers(scene: Scene, module: Module, sheet: Sheet | None = None) -> list[Ch
     taken = [window.active[0] for window in active]
     wrong += [f"an entry that {taken.count(at)} outputs take is marked as {cell.role}" for grid in grids[:2]
               for at, cell in grid.items() if cell.role != ("cell", "chosen", "shared")[min(2, taken.count(at))]]
-    labels = [f"${write(Entry(name, tuple(map(Num, w.output))), module.table, display=False)}$"[:-1]
-              for name in (output, f"delta_{output}") for w in active]
-    wrong += [f"{c.text} stands beside the way of {label}$" for c, label in zip(
-        (c for c in drawn if c.width > 1), labels, strict=False) if c.text.partition(" = ")[0] != label]
+    def entries(name: str, places: Iterable[Index]) -> list[str]:
+        return [f"${write(Entry(name, tuple(map(Num, at))), module.table, display=False)}$" for at in places]
+
+    places = [w.output for w in active]
+    labels = entries(output, places) + entries(f"delta_{output}", places)
+    wrong += [f"{c.text} stands beside the way of {label}" for c, label in zip(
+        (c for c in drawn if c.width > 1), labels, strict=False) if c.text.partition(" = ")[0] != label[:-1]]
+    told, known_ways = _ways(scene, module.language), zip(labels, entries(wrt, taken), strict=False)
+    if told and [(way["output"], way["source"]) for way in told] != [*known_ways]:
+        wrong.append("the words name other entries")
     known = _stated(sheet, wrt, f"delta_{output}") if sheet is not None else []
     if known and [[*source.values()], upstream] != [[n for row in rows for n in row] for rows in known]:
         wrong.append("the numbers of the example are others")

@@ -14,7 +14,7 @@ from derive.calculus.dependence import reached
 from derive.calculus.kinks import Jump, Kink, kinks
 from derive.calculus.matrix_form import matrix_form
 from derive.calculus.messages import upstream
-from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
+from derive.calculus.one_window import WHOLE, OneWindow, scope_name, scope_tables, windowed
 from derive.expr import ZERO, Entry, Extremum, Idx, Node, Num, Partial, Reduce, Rel, walk
 from derive.layers import spoken
 from derive.lines import WIDTH, width
@@ -199,15 +199,16 @@ def _role(role: str) -> Callable[[Said, Any], bool]:
     return lambda layer, letters: layer.named(letters) <= layer.roles[role]
 
 
-def _entry_of(layer: Said, text: str, place: int) -> bool:
-    """The entry of a window at that place."""
-    return layer.nodes.get(text) in {w.window.z(Num(place)) for w in windowed(layer.module)}
+def _of_window(*nodes: Callable[[OneWindow], Node]) -> Callable[[Said, Any], bool]:
+    """The formulas of a fact are these, of some window."""
+    return lambda layer, text: [*map(layer.nodes.get, beside.FORMULA.findall(text))] in [
+        [node(w.window) for node in nodes] for w in windowed(layer.module)]
 
 
 def _entries(layer: Said, text: str) -> bool:
-    """Entries of a window."""
-    nodes = [layer.nodes.get(f) for f in beside.FORMULA.findall(text)]
-    return all(isinstance(n, Entry) and n.tensor in {w.window.entries for w in windowed(layer.module)} for n in nodes)
+    """All entries of a window, or the first and the last of them."""
+    return any(_of_window(*(lambda w, at=at: w.z(at) for at in places))(layer, text) for w in windowed(layer.module)
+               for places in [range(1, w.window.n + 1) if "…" not in text else (1, w.window.n)])
 
 
 def _recounted(place: int) -> Callable[[Said, Any], bool]:
@@ -233,12 +234,15 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "n": lambda layer, n: n in {w.window.n for w in windowed(layer.module)},
     "window_entries.output": lambda layer, output: output in {
         layer.text(w.layer.definition(w.layer.output)[0]) for w in windowed(layer.module)},
-    "window_entries.f": lambda layer, f: layer.nodes.get(f) in {w.window.f for w in windowed(layer.module)},
+    "window_entries.f": _of_window(lambda w: w.f), "window_entries.entries": _entries,
     "axes": lambda layer, axes: axes in {len(field.axes) for _, field in layer.module.fields},
-    "window_derivative.other": lambda layer, other: _entry_of(layer, other, 2),
-    "window_derivative.z": lambda layer, z: _entry_of(layer, z, 1),
-    "why_below.h": lambda layer, h: layer.named([h]) == {"step"},
-    "row": lambda layer, row: layer.named([row]) == {"indicator"},
+    "window_derivative.other": _of_window(lambda w: w.z(2)), "window_derivative.z": _of_window(lambda w: w.z(1)),
+    "why_below.h": _of_window(lambda w: w.named("step")), "row": _of_window(lambda w: w.named("indicator")),
+    "locally_constant.name": _of_window(lambda w: w.named("indicator", w.q)), "active": _of_window(lambda w: w.active),
+    "one_winner.unique": _of_window(lambda w: w.unique),
+    "ties_directional.v": _of_window(lambda w: w.named("direction")),
+    "matrix_form.z": _of_window(lambda w: w.z_all), "z": _of_window(lambda w: w.z(w.q)),
+    "example_mask.mask": lambda layer, mask: layer.named([mask]) == {"mask"},
     "window_derivative.slopes": lambda layer, slopes: slopes in layer.slopes,
     "why_remark.slopes": lambda layer, slopes: slopes in layer.slopes,
     "kernel_size": _window("kernel_size"), "stride": _window("stride"), "dilation": _window("dilation"),
@@ -277,7 +281,6 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "answer_off.jumps": lambda layer, jumps: _jumping(layer, jumps, False),
     "answer_recounted.here": _recounted(0), "answer_recounted.there": _recounted(1),
     "answer_part.words": lambda layer, words: True,  # another sentence, with facts of its own
-    "z": _entries, "other": _entries, "entries": _entries,
     "letter": lambda layer, letter: letter == layer.gradient,
     "answer_mask_of.output": lambda layer, output: output in {
         layer.text(layer.module.definition(m.of)[0]) for m in layer.module.masks},

@@ -177,9 +177,10 @@ def parsed_of(sheet: Sheet, tables: Tables) -> tuple[list[Parsed], list[Check]]:
         except DeriveError as error:
             checks.append(Check(math.name, math.latex, Verdict.NOT_READ, str(error)))
             continue
-        if math.name == "inline":
-            if node is not math.expr:
-                checks.append(Check(math.name, math.latex, Verdict.NOT_READ, "it reads back as something else"))
-        else:
+        # nothing else in the sheet need depend on a letter of a sentence, or on one of an example's numbers
+        alone = math.name == "inline" or (math.definition and math.scope in ("example", "tied"))
+        if alone and node is not math.expr:
+            checks.append(Check(math.name, math.latex, Verdict.NOT_READ, "it reads back as something else"))
+        elif math.name != "inline":
             parsed.append(Parsed(math, node))
     return parsed, checks

@@ -18,7 +18,7 @@ from derive.verify.points.point import Point, Values, shape_of
 from derive.verify.report import Check, Verdict
 
 _PARTS = (" / ", "; ", "), ", ", ")  # between entries, of four axes down to one
-_WITHIN = Fraction(1, 10**4)  # what is rounded to four decimals, and follows from what is
+_WITHIN = Fraction(51, 10**6)  # what is rounded to four decimals
 Column = Mapping[Entry | Partial, dict[Index, Fraction]]
 
 
@@ -75,7 +75,7 @@ def _wrong(column: Column, before: Mapping[str, Values], module: Module) -> str:
     for node, said in column.items():
         for at, value in said.items():
             found = Fraction(str(_value(point, node, at)))
-            if abs(found - value) > _WITHIN * (1 + abs(found)):
+            if abs(found - value) > _WITHIN:
                 return f"{float(value):g} stands where {float(found):.6g} follows, of `{_tensor(node)}`"
     return ""
 

@@ -26,7 +26,7 @@ from derive.numeric.point import Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import WindowAxis
 from derive.sheet import Heading, Math, Prose, Table
-from derive.verify.beside import by
+from derive.verify.beside import by, lefts
 from derive.verify.edges import value_of_nothing
 from derive.verify.points.draw import arithmetic_of
 from derive.verify.readings import placed
@@ -78,7 +78,8 @@ def _chained(layer: Said, said: Mapping[str, Any]) -> bool:
 
 def _alike(layer: Said, said: Mapping[str, Any]) -> bool:
     """Each derivative is one of those that it follows like, but for the letters."""
-    if not all(isinstance(layer.nodes.get(text), ex.Partial) for text in (*said["of"], *said["like"])):
+    if {*said["of"]} & {*said["like"]} or not all(
+            isinstance(layer.nodes.get(text), ex.Partial) for text in (*said["of"], *said["like"])):
         return False
 
     def found(texts: list[str]) -> set[ex.Node]:
@@ -96,7 +97,8 @@ def _alikes(layer: Said, said: Mapping[str, Any]) -> bool:
         steps = [stages(layer.module, t)[-1] for t in _tensors(layer, texts) if t]
         return {unlettered(ex.eq(cast(ex.Expr, s.before), cast(ex.Expr, s.after))) for s in steps}
 
-    apart = not layer.named(said["here"]) & layer.named(said["like"])
+    like = layer.named(said["like"])
+    apart = like <= {*layer.module.given, *layer.module.defined} - layer.named(said["here"])
     return apart and {*()} < found(said["here"]) <= found(said["like"])
 
 
@@ -182,6 +184,12 @@ def _counted(layer: Said, at: str) -> bool:
     node = layer.nodes.get(at)
     items = node.items if isinstance(node, ex.Tuple) else (node,)
     return all(isinstance(i, ex.Idx) for i in items) and len(items) in {len(f.axes) for _, f in layer.module.fields}
+
+
+def _placed(layer: Said, at: str) -> bool:
+    """The place of the entry by which the answer is."""
+    return at in {layer.text(ex.tuple_of(wrt.indices)) for _, wrt in lefts(layer.answer)
+                  if isinstance(wrt, ex.Entry) and wrt.tensor in layer.module.given}
 
 
 def _cancelled(layer: Said, by: list[str]) -> bool:
@@ -328,7 +336,7 @@ ALONE: dict[str, Alone] = {
     "answer_bracket.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.answer),
     "bracket_meaning.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.sheet.formulas()),
     "digits": lambda layer, digits: digits == max(map(len, layer.decimals), default=_ROUNDED),
-    "readings": placed, "here.at": _counted, "message_covering.at": _counted, "message_inverse.at": _counted,
+    "readings": placed, "here.at": _placed, "message_covering.at": _counted, "message_inverse.at": _counted,
     "here.formula": lambda layer, formula: not formula or any(
         m.name.startswith("message_here_") for m in layer.sheet.formulas()),
     "decisive_cancel.by": _cancelled, "chain_by.wrt": _parted,

@@ -35,6 +35,8 @@ def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Che
     checks = [_refuted(f"The words of `{macro}` are those that were read", "read them, then run `make words`")
               for macro in unread(module.language)]
     checks += [_refuted("A sentence says what its facts say", f"“{s}”") for s in sorted(said - made)]
+    rows = {row for claim in sheet.claims for row in claim.words.split(" | ")}
+    checks += [_refuted("The cells of a row belong together", row) for row in _worded(sheet) if row not in rows]
     layer = Said(module, scopes, sheet)
     front = _sentences(b.text for b in sheet.answer if isinstance(b, Prose))
     answered = {fact for c in claims if _sentences([c.words]) <= front for fact in _told(c)}
@@ -77,6 +79,13 @@ def _texts(sheet: Sheet) -> Iterator[str]:
             yield from block.items
         elif isinstance(block, Table):
             yield from (cell for row in (block.header, *block.rows) for cell in row)
+
+
+def _worded(sheet: Sheet) -> Iterator[str]:
+    """The rows of tables that say more than a name and its numbers."""
+    for row in (row for b in sheet.blocks() if isinstance(b, Table) for row in b.rows):
+        if sum(bool(_WORD.search(_INLINE.sub("", cell))) for cell in row) > 1:
+            yield " ~ ".join(row)
 
 
 def _sentences(texts: Iterable[str]) -> set[str]:

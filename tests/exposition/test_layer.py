@@ -244,3 +244,10 @@ def test_rounding_is_told_where_there_is_some(name: str, rounded: bool) -> None:
 ])
 def test_a_title_names_each_layer_where_the_formulas_tell_more_than_the_words(name: str, title: str) -> None:
     assert composed_card(name).sheet.title == title
+
+
+def test_the_card_s_own_letters_for_numbers_of_units_are_the_answer_s() -> None:
+    """«s $M$ jednotkami … s $K$ jednotkami»."""
+    module = solved("mlp_words_cz").messages.module
+    sizes = {s.name: [getattr(n, "name", n) for n in s.sizes] for s in module.table.symbols if s.sizes}
+    assert (sizes["W"][0], sizes["V"], sizes["c"]) == ("M", ["K", "M"], ["K"])

@@ -231,3 +231,20 @@ def test_no_single_number_hides_what_it_multiplies(name: str) -> None:
     given = [c for m in solved(name).sheet.formulas() if m.name == "example_given" for c in conditions(m.expr)]
     single = [c.terms[1] for c in given if isinstance(c, Rel) and isinstance(c.terms[1], Num)]
     assert single and not {Num(1), Num(-1)} & {*single}
+
+
+def test_computed_entries_that_are_compared_leave_the_given_numbers_small() -> None:
+    sheet = composed("conv_relu_pool").sheet
+    for name in ("x", "w"):
+        entries = given(sheet)[name]
+        assert isinstance(entries, Matrix) and all(abs(n.value) <= 3 for r in entries.rows for n in r if isinstance(n, Num))
+
+
+@pytest.mark.parametrize("name", ["alexnet", "kxk", "overlapping", "rectangular"])
+def test_what_adds_up_at_an_entry_is_seen(name: str) -> None:
+    """An entry that two windows select does not get 0, as the entries do that none selects."""
+    (forward,) = (m.expr for m in numbers(solved(name).sheet) if m.name == "example_output")
+    (back,) = (m.expr for m in numbers(solved(name).sheet) if m.name == "example_gradient")
+    selected, moved = ([n.value for row in expr.terms[1].rows for n in row if isinstance(n, Num)]
+                       for expr in (forward, back) if isinstance(expr, Rel) and isinstance(expr.terms[1], Matrix))
+    assert len(selected) > len({*selected}) == sum(n != 0 for n in moved)

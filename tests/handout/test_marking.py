@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from derive.card import Card
+from derive.handout.apportioned import apportioned
 from derive.handout.computed import computed
 from derive.handout.marking import (
     HALF,
@@ -21,7 +22,6 @@ from derive.handout.marking import (
     Marking,
     Mistake,
     Share,
-    apportioned,
     impossible,
     items,
     marking,
@@ -120,7 +120,7 @@ def test_whole_points_where_they_suffice_and_halves_where_they_do_not() -> None:
     assert [len(share.items) for share in shares] == [2, 3]
 
 
-@pytest.mark.parametrize("name", ["words_numbered", "prelu_network", "residual_block", "words_slopes"])
+@pytest.mark.parametrize("name", ["words_numbered", "prelu_network", "residual_block", "words_slopes", "gru_step"])
 def test_what_takes_as_many_steps_earns_as_much(name: str) -> None:
     for points in (5, 8):
         shares = marking(solution(name), points).shares

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,17 @@ def test_each_number_of_the_ways_is_the_layer_s(layer: object) -> None:
             larger = replace(item, text=re.sub(r"(\d+)\$$", lambda m: f"{int(m[1]) + 70}$", item.text))
             found = numbers(replace(drawn, items=(*drawn.items[:at], larger, *drawn.items[at + 1:])), module)
             assert [c.verdict for c in found] == [Verdict.REFUTED], item
+
+
+@pytest.mark.parametrize("layer", [*CARDS, derive.layer("min_pool", kernel_size=2, stride=1, input_size=(5, 5))],
+                         ids=["card", "row", "plane", "many"])
+def test_the_words_of_a_way_name_the_entries_that_it_joins(layer: object) -> None:
+    solution = drawn_on(layer)
+    drawn, module = scene(solution, "routing"), solution.messages.module
+    entries = dict.fromkeys(re.findall(r"\$[^$]+\$", drawn.description))
+    for one, other in pairwise(entries):
+        wrong = replace(drawn, description=drawn.description.replace(one, other, 1))
+        assert [c.verdict for c in numbers(wrong, module)] == [Verdict.REFUTED], (one, other)
 
 
 FIELDS = [*CARDS, "cards/pooling/overlapping_max_pooling.md", "cards/pooling/average_pooling.md",

@@ -10,6 +10,7 @@ import pytest
 from derive.numeric.arithmetic import precision
 from derive.sheet import Sheet, Table
 from derive.verify.report import Check, Verdict
+from derive.verify.sheet import verify
 from derive.verify.tables import tabled
 from tests.bank import solved
 
@@ -42,3 +43,14 @@ def test_each_other_number_that_follows_is_refuted(card: str) -> None:
             assert [c.verdict for c in checked(card, wrong)] == [Verdict.REFUTED], (row, other)
             count += 1
     assert count >= 4
+
+
+def test_a_rounded_number_is_wrong_in_its_last_digit() -> None:
+    solution = solved("softmax_cross_entropy")
+    (table,) = [b for b in solution.sheet.details if isinstance(b, Table)]
+    name, cell = table.rows[-1]
+    last = max(m.end() for m in re.finditer(r"\.\d{4}", cell)) - 1
+    for digit in ((int(cell[last]) + n) % 10 for n in (1, 9)):
+        wrong = replace(table, rows=(*table.rows[:-1], (name, f"{cell[:last]}{digit}{cell[last + 1:]}")))
+        sheet = replace(solution.sheet, details=tuple(wrong if b is table else b for b in solution.sheet.details))
+        assert {c.name for c in verify(sheet, solution.messages).failures} == {"example_table"}

@@ -16,7 +16,7 @@ import derive.words
 from derive.calculus.one_window import scope_tables
 from derive.numeric.arithmetic import precision
 from derive.receptive_field import WindowFacts
-from derive.sheet import Bullets, Claim, Prose, Sheet
+from derive.sheet import Bullets, Claim, Math, Prose, Sheet, Table
 from derive.solve import Solution
 from derive.verify.answered import answered
 from derive.verify.pictures import routing
@@ -29,6 +29,7 @@ POOLING, RELU, JUMP = "cards/max_pooling_backward.md", r"y_k = \max(0, s_k)", r"
 OVERLAP, SLOPE = "cards/pooling/overlapping_max_pooling.md", r"y_k = \begin{cases} s_k & s_k > 0 \\ a s_k & s_k \le 0 \end{cases}"
 AFFINE, NORM = "cards/linear/affine_layer.md", "cards/normalisations/layer_norm_by_name.md"
 GATES = "cards/sequences/lstm_by_name.md"
+STEP, SCORES, LEAK = "cards/numbers/one_neuron_step.md", "cards/losses/softmax_cross_entropy.md", "cards/linear/prelu_network.md"
 RATIO = "cards/losses/logistic_regression.md"
 SMOOTH, MISSED, STEEP = r"y_k = s_k |s_k|", r"y = 2 \max(0, x) - |x|", r"y = \sqrt{|x|}"
 
@@ -167,7 +168,15 @@ FACTS: list[tuple[str, str, str, object]] = [
     (GATES, "rule_alike", "like", [r"$\partial c'_{k} / \partial g_{k}$"]), (GATES, "stages_alike", "like", ["$x_{j}$"]),
     (POOLING, "receptive_fields_caption", "source", "$f$"), (POOLING, "upstream", "meant", True), (AFFINE, "upstream", "meant", True),
     (RATIO, "chain_by", "wrt", "$p$"), (RATIO, "chain", "through", ["$x$"]), (POOLING, "answer_derivatives", "kind", "output"),
-    ("cards/linear/prelu_network.md", "example_elsewhere", "digits", 4), (GATES, "stages_alike", "here", ["$x_{j}$"]), (POOLING, "sizes", "own", [6, 6]), (POOLING, "sizes", "outputs", [2, 2]),
+    ("cards/linear/prelu_network.md", "example_elsewhere", "digits", 4), (GATES, "stages_alike", "here", ["$x_{j}$"]), (POOLING, "sizes", "own", [6, 6]),
+    # letters that stand beside the right ones
+    (POOLING, "here", "at", "$(k, l)$"), (POOLING, "window_entries", "entries", "$z_{1}$"), (POOLING, "why_rival", "z", "$z_{1}$"),
+    (POOLING, "window_entries", "entries", "$z_{1}$, $z_{4}$"), (POOLING, "matrix_form", "z", "$z_{q}$"),
+    (POOLING, "locally_constant", "name", r"$\mathcal{A}$"), (POOLING, "one_winner", "unique", "$z_{q}$"),
+    (POOLING, "ties_directional", "v", r"$\mathcal{A}$"), (POOLING, "ties", "active", "$z_{q}$"),
+    (POOLING, "example_mask", "mask", "$(i, j)$"), (STEP, "chain", "through", ["$p$"]), (SCORES, "rule_product", "quotient", False),
+    (LEAK, "rule_alike", "like", [r"$\partial s / \partial w_{j}$"]), (GATES, "stages_alike", "like", [r"$\delta_{h'}$"]),
+     (POOLING, "sizes", "outputs", [2, 2]),
 ]
 
 
@@ -261,6 +270,26 @@ def test_the_words_of_a_picture_name_its_numbers() -> None:
         assert old in scene.description
         wrong = replace(scene, description=scene.description.replace(old, new))
         assert [c.verdict for c in routing(wrong)] == [Verdict.REFUTED]
+
+
+def test_the_cells_of_a_row_belong_together() -> None:
+    """Whose rule it is at a tie: all words stay, and the rules stand beside other programs."""
+    solution = solved(POOLING)
+    table = next(b for b in solution.sheet.details if isinstance(b, Table) and "`first`" in b.rows[0][0])
+    first, second, *others = table.rows
+    wrong = replace(table, rows=((first[0], second[1]), (second[0], first[1]), *others))
+    sheet = replace(solution.sheet, details=tuple(wrong if b is table else b for b in solution.sheet.details))
+    assert {c.evidence for c in checked(sheet, solution)} == {"The cells of a row belong together"}
+
+
+def test_an_example_s_number_on_which_no_other_depends_is_read_back() -> None:
+    """One that is not the largest of its window: the picture shows what was drawn."""
+    solution = solved(POOLING)
+    given = next(b for b in solution.sheet.details if isinstance(b, Math) and b.name == "example_given")
+    wrong = replace(given, latex=given.latex.replace("& 3 ", "& 2 "))
+    sheet = replace(solution.sheet, details=tuple(wrong if b is given else b for b in solution.sheet.details))
+    assert wrong != given and Verdict.NOT_READ in {c.verdict for c in parsed_of(
+        sheet, scope_tables(solution.messages.module))[1]}
 
 
 def test_the_closing_counts_are_those_of_the_report() -> None:

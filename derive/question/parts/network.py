@@ -253,7 +253,10 @@ class _Chained:
         said = part.options.get("bias")
         wanted = said == "yes" or not scalar and said != "no" and not (weight and bias)
         turned = None if scalar else self.turned(part, weight, bias, not n) or None
-        given = {"units": 1 if scalar else None, "weights": weight, "bias": bias or wanted, "transposed": turned}
+        named = "" if self.batch or turned or self.declared(weight or "") or self.declared(bias or "") else (
+            part.options.get("units", ""))  # the card's letter for their number, not one that it has for something else
+        units = 1 if scalar else named if named.isalpha() and named not in self.chain.bound else None
+        given = {"units": units, "weights": weight, "bias": bias or wanted, "transposed": turned}
         return {key: value for key, value in given.items() if value is not None}
 
     def turned(self, part: Part, weight: str | None, bias: str | None, first: bool) -> bool:

@@ -63,6 +63,25 @@ class Row:
     arguments: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Step:
+    """A piece of a row, or ways to go on, and what comes behind it; None behind the last."""
+
+    piece: Word | Ref | None
+    ways: tuple[Step | None, ...]
+    then: Step | None
+
+
+@dataclass(frozen=True)
+class Way:
+    """A row to be followed: its steps, the names that it binds, and sets of words of each of which it has one."""
+
+    row: Row
+    step: Step | None
+    names: frozenset[str]
+    needs: tuple[frozenset[str], ...]
+
+
 ANY = "any word"
 
 
@@ -183,10 +202,35 @@ class Rows:
         self.begins = cache(self._begins)
         self.fitting = lru_cache(maxsize=20_000)(self._fitting)
         self._of = cache(lambda name: tuple((row, self._first(e, leads)) for row, e, leads in self._led_by(name)))
+        self._way = cache(lambda row: Way(
+            row, _steps(row.pieces), frozenset(_bound(row.pieces)), tuple(self._needed(row.pieces))))
+        self._needs: dict[str, frozenset[str] | None] = {}
 
-    def _fitting(self, name: str, kind: str, text: str) -> tuple[Row, ...]:
+    def _fitting(self, name: str, kind: str, text: str) -> tuple[Way, ...]:
         """The rows of a name that may begin with a token of this kind and text."""
-        return tuple(row for row, first in self._of(name) if first.fits(kind, text))
+        return tuple(self._way(row) for row, first in self._of(name) if first.fits(kind, text))
+
+    def _needed(self, pieces: tuple[Any, ...]) -> Iterator[frozenset[str]]:
+        """Sets of words; whatever these pieces make of a sentence has a word of each of them."""
+        for piece in pieces:
+            if isinstance(piece, Choice):
+                needs = [next(self._needed(way), None) for way in piece.ways]
+            else:
+                own = None if isinstance(piece, Word) or piece.any else self._needed_by(piece.name)
+                needs = [piece.choices if isinstance(piece, Word) else own]
+            known = [need for need in needs if need is not None]
+            if len(known) == len(needs):
+                yield frozenset().union(*known)
+
+    def _needed_by(self, name: str) -> frozenset[str] | None:
+        """Words of which each run of a name has one; None where such are not known, as of what is not made by rows."""
+        if name not in self._needs:
+            self._needs[name] = None  # of a name inside of itself
+            rows = self.rows[name] if name in self.rows and name not in self.kinds else ()
+            needs = [next(self._needed(row.pieces), None) for row in rows]
+            known = [need for need in needs if need is not None]
+            self._needs[name] = frozenset().union(*known) if rows and len(known) == len(needs) else None
+        return self._needs[name]
 
     def _first(self, empty: bool, leads: list[Word | Ref]) -> First:
         words = (piece.choices if isinstance(piece, Word) else self.begins(piece.name).words for piece in leads)
@@ -243,6 +287,22 @@ def indexed(language: str, atoms: tuple[tuple[str, frozenset[str]], ...]) -> Row
     return Rows(grammar(language), dict(atoms))
 
 
+def _steps(pieces: tuple[Any, ...], then: Step | None = None) -> Step | None:
+    for piece in reversed(pieces):
+        ways = piece.ways if isinstance(piece, Choice) else ()
+        then = Step(None, tuple(_steps(way, then) for way in ways), None) if ways else Step(piece, (), then)
+    return then
+
+
+def _bound(pieces: tuple[Any, ...]) -> Iterator[str]:
+    for piece in pieces:
+        if isinstance(piece, Choice):
+            for way in piece.ways:
+                yield from _bound(way)
+        elif isinstance(piece, Ref) and piece.bound:
+            yield piece.bound
+
+
 def _leads(pieces: tuple[Any, ...], empty: Collection[str]) -> tuple[bool, list[Word | Ref]]:
     leads: list[Word | Ref] = []
     return _led(pieces, empty, leads), leads
@@ -276,7 +336,9 @@ class Parse:
                  atoms: Mapping[str, Callable[[Token], Any]], own: Mapping[str, Runs], tokens: Sequence[Token]) -> None:
         self.rows, self.actions, self.atoms, self.own, self.tokens = rows, actions, atoms, own, tokens
         self.known: dict[tuple[str, int], tuple[tuple[int, Any], ...]] = {}
-        self.furthest = self.steps = 0
+        self.steps = 0
+        self.words = frozenset(token.text for token in tokens)
+        self.possible: dict[int, bool] = {}  # whether the sentence has the words that a row needs
         self.joined = [*range(len(tokens) + 1)]  # where the commas and colons end that begin at each token
         for at in reversed(range(1, len(tokens))):
             self.joined[at] = self.joined[at + 1] if tokens[at].text in (",", ":") else at
@@ -305,56 +367,52 @@ class Parse:
 
     def _by_rows(self, name: str, at: int) -> Iterator[tuple[int, Any]]:
         token = self.tokens[at] if at < len(self.tokens) else None
-        for row in self.rows.fitting(name, token.kind if token else "", token.text if token else ""):
-            for end, env in self._sequence(row.pieces, at, ()):
-                if not row.action:
+        for way in self.rows.fitting(name, token.kind if token else "", token.text if token else ""):
+            possible = self.possible.get(id(way))
+            if possible is None:
+                possible = self.possible[id(way)] = not any(map(self.words.isdisjoint, way.needs))
+            if not possible:
+                continue
+            found: list[tuple[int, Env]] = []
+            self._follow(way.step, at, (), found)
+            for end, env in found:
+                if not way.row.action:
                     yield end, None if len(env) != 1 else env[0][1]
                     continue
-                if row.action == "words":
+                if way.row.action == "words":
                     yield end, " ".join(token.text for token in self.tokens[at:end])
                     continue
                 bound = dict(env)
-                names = {*bound, *_bindings(row)}
-                value = self.actions[row.action](*(_argument(a, bound, names) for a in row.arguments))
+                value = self.actions[way.row.action](*(_argument(a, bound, way.names) for a in way.row.arguments))
                 if value is not None:
                     yield end, value
 
-    def _sequence(self, pieces: tuple[Any, ...], at: int, env: Env) -> Iterator[tuple[int, Env]]:
+    def _follow(self, step: Step | None, at: int, env: Env, found: list[tuple[int, Env]]) -> None:
+        """Add where each run of this step and those behind it ends, with what they bind, in the order of the rows."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise TooLong
-        if not pieces:
-            yield at, env
-            return
-        first, rest = pieces[0], pieces[1:]
-        if isinstance(first, Choice):
-            for way in first.ways:
-                yield from self._sequence((*way, *rest), at, env)
-            return
-        if isinstance(first, Word):
-            for end in self._behind(first, at):
-                yield from self._sequence(rest, end, env)
-            return
-        for end, value in self._piece(first, at):
-            own = (*env, (first.bound, value)) if first.bound else env
-            yield from self._sequence(rest, end, own)
-
-    def _behind(self, word: Word, at: int) -> list[int]:
-        """Where the rest begins if the word stands here."""
-        found = [start + 1 for start in self._starts(at) if start < len(self.tokens)
-                 and self.tokens[start].text in word.choices]
-        self.furthest = max(self.furthest, at, *found)
-        return found
-
-    def _piece(self, piece: Ref, at: int) -> Iterator[tuple[int, Any]]:
-        self.furthest = max(self.furthest, at)
-        if piece.any:
-            yield from self._repeated(piece.name, at)
-        elif piece.several:
-            yield from self._listed(piece.name, at)
-        else:
+        if step is None:
+            found.append((at, env))
+        elif step.ways:
+            for way in step.ways:
+                self._follow(way, at, env, found)
+        elif isinstance(step.piece, Word):
             for start in self._starts(at):
-                yield from self.runs(piece.name, start)
+                if start < len(self.tokens) and self.tokens[start].text in step.piece.choices:
+                    self._follow(step.then, start + 1, env, found)
+        elif step.piece is not None:
+            bound = step.piece.bound
+            for end, value in self._piece(step.piece, at):
+                self._follow(step.then, end, (*env, (bound, value)) if bound else env, found)
+
+    def _piece(self, piece: Ref, at: int) -> Iterable[tuple[int, Any]]:
+        if piece.any:
+            return self._repeated(piece.name, at)
+        if piece.several:
+            return self._listed(piece.name, at)
+        end = self.joined[at]
+        return self.runs(piece.name, at) if end == at else (*self.runs(piece.name, at), *self.runs(piece.name, end))
 
     def _starts(self, at: int) -> tuple[int, ...]:
         """Here, or behind commas and colons."""
@@ -373,14 +431,14 @@ class Parse:
 
     def _listed(self, name: str, at: int) -> Iterator[tuple[int, tuple[Any, ...]]]:
         """Runs with commas, “and” or both between, the longest list first."""
-        def further(end: int, values: tuple[Any, ...]) -> Iterator[tuple[int, tuple[Any, ...]]]:
-            for start in self._after_join(end):
-                for stop, value in self.runs(name, start):
-                    yield from further(stop, (*values, value))
-            yield end, values
-
         for end, value in self.runs(name, at):
-            yield from further(end, (value,))
+            yield from self._further(name, end, (value,))
+
+    def _further(self, name: str, end: int, values: tuple[Any, ...]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        for start in self._after_join(end):
+            for stop, value in self.runs(name, start):
+                yield from self._further(name, stop, (*values, value))
+        yield end, values
 
     def _after_join(self, at: int) -> Iterator[int]:
         words = [t.text for t in self.tokens[at : at + 4]]
@@ -389,21 +447,8 @@ class Parse:
                 yield at + len(join)
 
 
-def _argument(text: str, bound: Mapping[str, Any], names: set[str]) -> Any:
+def _argument(text: str, bound: Mapping[str, Any], names: frozenset[str]) -> Any:
     """What the pattern binds, or the word itself; ``units=count`` is a pair, and nothing where count is not said."""
     key, equals, name = text.rpartition("=")
     value = bound.get(name) if name in names else name
     return ((key, value) if value is not None else None) if equals else value
-
-
-@cache
-def _bindings(row: Row) -> frozenset[str]:
-    def names(pieces: tuple[Any, ...]) -> Iterator[str]:
-        for piece in pieces:
-            if isinstance(piece, Choice):
-                for way in piece.ways:
-                    yield from names(way)
-            elif isinstance(piece, Ref) and piece.bound:
-                yield piece.bound
-
-    return frozenset(names(row.pieces))

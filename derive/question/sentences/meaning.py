@@ -32,18 +32,21 @@ def says(said: Any, kind: str) -> bool:
 
 def meanings(tokens: Sentence) -> list[Any]:
     """All that a sentence may say; raises :class:`Unread` where the rows do not read all of it."""
-    found, furthest = _read(tokens, tuple((f.tree, f.origin) for token in tokens for f in token.formulas))
+    found = _read(tokens, trees_of(tokens))
     if not found:
-        read, rest = (" ".join(map(str, part)) for part in (tokens[:furthest], tokens[furthest:]))
-        raise Unread(f"{read} <<>> {rest}")
+        raise Unread(" ".join(map(str, tokens)))
     return [one for one in found if says(one, "own")] or [*found]  # «a leaky ReLU, f(z) = …» is one thing
 
 
+def trees_of(tokens: Sentence) -> tuple[Any, ...]:
+    """What a sentence's formulas were found to be, by which tokens do not compare."""
+    return tuple((f.tree, f.origin) for token in tokens for f in token.formulas)
+
+
 @lru_cache(maxsize=1024)  # no question has as many sentences, and each is read twice
-def _read(tokens: Sentence, _: tuple[Any, ...]) -> tuple[tuple[Any, ...], int]:
-    """What the rows make of a sentence and of its formulas' trees, by which they do not compare; how far they go."""
-    parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
-    return tuple(dict.fromkeys(parse.whole("sentence"))), parse.furthest
+def _read(tokens: Sentence, _: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the rows make of a sentence with these trees."""
+    return tuple(dict.fromkeys(Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole("sentence")))
 
 
 _SETTLED = frozenset("asks messages messages_jacobian messages_vjp messages_forward besides skip given case".split())

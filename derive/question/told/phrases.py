@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from derive.card import Card
@@ -25,7 +26,7 @@ from derive.question.sentences.actions import ACTIONS
 from derive.question.sentences.acts import DO, DONE
 from derive.question.sentences.atoms import ATOMS, number_of
 from derive.question.sentences.grammar import Parse, TooLong, words_of
-from derive.question.sentences.meaning import ROWS, meanings
+from derive.question.sentences.meaning import ROWS, meanings, trees_of
 from derive.question.sentences.runs import COMPUTING, RUNS
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 from derive.question.told.options import LOSSES, Named
@@ -121,7 +122,7 @@ class Phrases(Named):
             return
         taken: list[int | None] = []  # for each token the end of its phrase
         said: list[tuple[int, Any]] = []
-        runs = _fewest_gaps(tokens)
+        runs = _fewest_gaps(tokens, trees_of(tokens))
         while len(taken) < len(tokens):
             at = len(taken)
             end, value = runs[at]
@@ -213,8 +214,11 @@ class Phrases(Named):
             before = token.text if token.text not in _ARTICLES else before
 
 
-def _fewest_gaps(tokens: Sentence) -> dict[int, tuple[int, Any]]:
-    """From each token on the phrase that leaves the fewest words to gaps, of these the longest; else its own place.
+@lru_cache(maxsize=1024)
+def _fewest_gaps(tokens: Sentence, _: tuple[Any, ...]) -> dict[int, tuple[int, Any]]:
+    """From each token of a sentence with these trees on the phrase that leaves the fewest words to gaps.
+
+    Of these the longest; where there is none, the token's own place.
 
     A word that a gap may not have counts twice.
     """

@@ -128,7 +128,8 @@ class Pooled:
                                                       not self.equations, self.read.failures)
 
 
-_OF_WINDOWS = re.compile(r"(?i)max|min|pool|sampl|erosi|dilat")  # one of these stands in each question on a pooling
+# one of these stands in each question on a pooling: no softmax, no minus and no minibatch, and of samples subsampling
+_OF_WINDOWS = re.compile(r"(?i)(?<!soft)max|(?:(?<![a-z])|arg)min(?!us|i[- ]?b)|pool|(?:sub|down)[- ]?sampl|erosi|dilat")
 
 
 def may_be_pooling(card: Card) -> bool:

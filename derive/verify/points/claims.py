@@ -146,6 +146,7 @@ def _related(left: Any, op: str, right: Any, same: Callable[[Any, Any], bool]) -
     return bool(ex.HOLDS[op](left, right)) or (op in "≤≥" and same(left, right))
 
 
+@lru_cache(maxsize=16)
 def same_in(kind: Arithmetic) -> Callable[[Any, Any], bool]:
     """Equality of numbers, vectors and matrices: exact, or up to rounding."""
     equal: Callable[[Any, Any], bool] = close if kind is DECIMAL else (lambda a, b: bool(a == b))
@@ -201,23 +202,23 @@ class Compiler:
         unpacked = "".join(coder.name(p) + "," for p in params if isinstance(p, ex.Idx))
         source = "def value(P, AT, HITS=set()):\n" + (f"    {unpacked} = AT\n" if unpacked else "")
         source += f"    return {coder.value(value)}\n"
-        found: Callable[[Point, Index], Any] = self._made(source, coder)["value"]
+        found: Callable[[Point, Index], Any] = self._made("value", source, coder)
         return found
 
     @cached_property
     def _names(self) -> dict[str, Any]:
         return {**names(dual(self.kind), same_in(self.kind)), "Undefined": Undefined}
 
-    def _made(self, source: str, coder: Coder) -> dict[str, Any]:
-        return made(source, coder, self._names, dual(self.kind))
+    def _made(self, name: str, source: str, coder: Coder) -> Callable[..., Any]:
+        return made(name, source, coder, self._names, dual(self.kind))
 
     def _claim(self, claim: ex.Cond, cond: ex.Cond | None) -> Claim:
         if (claim, cond, self.kind) not in self._claims:
             if (claim, cond) not in self._written:
                 self._written[claim, cond] = self._source(claim, cond)
             source, coder, rest = self._written[claim, cond]
-            made = self._made(source, coder)["sides"]
-            self._claims[claim, cond, self.kind] = Claim(*rest, made, same_in(self.kind))  # type: ignore[call-arg]
+            sides = self._made("sides", source, coder)
+            self._claims[claim, cond, self.kind] = Claim(*rest, sides, same_in(self.kind))  # type: ignore[call-arg]
         return self._claims[claim, cond, self.kind]
 
     def _source(self, claim: ex.Cond, cond: ex.Cond | None) -> _Written:

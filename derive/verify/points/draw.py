@@ -159,7 +159,7 @@ class Draws:
                 continue
             number: Callable[[], Any] = partial(self._number, modes[name], not sizes.shapes[name], ties)
             if self._selects and not ties and modes[name] in ("any", "positive"):
-                number = self._apart(number)
+                number = self._apart(name, number)
             values = self.facts.draw(name, self._cells(name, sizes), number, self.kind, self._source)
             if values is None:
                 return None
@@ -179,7 +179,7 @@ class Draws:
         return any(isinstance(n, Reduce) and selects(n.op) for e in self.module.equations
                    for n in walk(e))
 
-    def _apart(self, number: Callable[[], Any]) -> Callable[[], Any]:
+    def _apart(self, name: str, number: Callable[[], Any]) -> Callable[[], Any]:
         """Numbers no two of which have the same size, farther out where the pool is used up."""
         taken: set[Any] = set()
 

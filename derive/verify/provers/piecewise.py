@@ -17,14 +17,14 @@ from derive.numeric.statements import made, names, variables_of
 from derive.records import replace
 from derive.symbolic.pieces import KIND
 from derive.verify.points.claims import Compiler
-from derive.verify.provers.guarded import Truth, conjunction, unsupported
+from derive.verify.provers.guarded import Space, Truth, conjunction, unsupported
 from derive.verify.provers.layer import Layer
 
 
 def truth(whole: ex.Node, variables: tuple[ex.Idx, ...], compiler: Compiler, layer: Layer) -> Callable[[Index], Truth]:
     """Where a claim holds, for each value of its variables."""
     source, coder = _written(whole, variables, compiler)
-    found: Callable[[Layer, Index], Truth] = made(source, coder, _names(layer), layer.space.kind)["truth"]
+    found: Callable[[Layer, Index], Truth] = made("truth", source, coder, _names(layer), layer.space.kind)
     return partial(found, layer)
 
 
@@ -46,41 +46,49 @@ def _written(whole: ex.Node, variables: tuple[ex.Idx, ...], compiler: Compiler) 
 def _names(layer: Layer) -> dict[str, Any]:
     """What the source refers to."""
     space = layer.space
+    return names(space.kind, None) | _OF_NONE | {
+        "no_case": layer.anything, "best": space.best, "compare": space.compare, "same": space.same,
+        "where": space.where, "max": partial(_extremum, space, "max"), "min": partial(_extremum, space, "min"),
+        **{name: partial(function, space) for name, function in _OF_SPACE.items()}}
 
-    def extremum(op: str) -> Callable[..., Any]:
-        return lambda *values, **default: space.extremum(op, values if values[1:] else tuple(values[0]))
 
-    def agreed(hits: Any, branches: Iterable[Any], other: Callable[[], Any], same: Any) -> Any:
-        (_, holds, value), *rest = branches or ((None, lambda: True, other),)
-        found = holds()
-        then = value() if found is not False else 0
-        return space.choose(found, then, agreed(hits, rest, other, same) if found is not True else 0)
+def _extremum(space: Space, op: str, *values: Any, **_: Any) -> Any:
+    return space.extremum(op, values if values[1:] else tuple(values[0]))
 
-    def given(cond: Truth, claim: Callable[[], Truth]) -> Truth:
-        return cond is False or space.some([space.negated(cond), claim()])
 
-    def chain(left: Any, *links: tuple[str, Callable[[], Any]]) -> Truth:
-        def truths(before: Any) -> Iterator[Truth]:
-            for op, side in links:
-                after = side()
-                yield space.compare(before, op, after)
-                before = after
+def _agreed(space: Space, hits: Any, branches: Iterable[Any], other: Callable[[], Any], same: Any) -> Any:
+    (_, holds, value), *rest = branches or ((None, lambda: True, other),)
+    found = holds()
+    then = value() if found is not False else 0
+    return space.choose(found, then, _agreed(space, hits, rest, other, same) if found is not True else 0)
 
-        return conjunction(truths(left))
 
-    return names(space.kind, None) | {
-        "agreed": agreed, "no_case": layer.anything, "given": given, "chain": chain,
-        "max": extremum("max"), "min": extremum("min"),
-        "extreme": lambda hits, first, pick, values: pick(*values), "best": space.best,
-        "side": lambda hits, above, below, value, function: function(value),
-        "middle": _no_median, "median": _no_median, "compare": space.compare, "same": space.same,
-        "every": lambda *parts: conjunction(part() for part in parts), "where": space.where,
-        "member": lambda element, found: space.some([holds for at, holds in found if at == element]),
-    }
+def _given(space: Space, cond: Truth, claim: Callable[[], Truth]) -> Truth:
+    return cond is False or space.some([space.negated(cond), claim()])
+
+
+def _chain(space: Space, left: Any, *links: tuple[str, Callable[[], Any]]) -> Truth:
+    def truths(before: Any) -> Iterator[Truth]:
+        for op, side in links:
+            after = side()
+            yield space.compare(before, op, after)
+            before = after
+
+    return conjunction(truths(left))
+
+
+def _member(space: Space, element: Any, found: Iterable[tuple[Any, Truth]]) -> Truth:
+    return space.some([holds for at, holds in found if at == element])
 
 
 def _no_median(*_: Any) -> Any:
     raise unsupported("a median")
+
+
+_OF_SPACE: dict[str, Callable[..., Any]] = {"agreed": _agreed, "given": _given, "chain": _chain, "member": _member}
+_OF_NONE = {"extreme": lambda hits, first, pick, values: pick(*values),
+            "side": lambda hits, above, below, value, function: function(value),
+            "middle": _no_median, "median": _no_median, "every": lambda *parts: conjunction(part() for part in parts)}
 
 
 class Guards(Coder):

@@ -129,7 +129,9 @@ class Pooled:
 
 
 # one of these stands in each question on a pooling: no softmax, no minus and no minibatch, and of samples subsampling
-_OF_WINDOWS = re.compile(r"(?i)(?<!soft)max|(?:(?<![a-z])|arg)min(?!us|i[- ]?b)|pool|(?:sub|down)[- ]?sampl|erosi|dilat")
+_OF_WINDOWS = re.compile(
+    r"(?i)(?<!soft)max|(?:(?<![a-z])|arg)min(?!us|i[- ]?b)|pool|(?:sub|down)[- ]?sampl|erosi|dilat"
+)
 
 
 def may_be_pooling(card: Card) -> bool:

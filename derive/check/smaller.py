@@ -17,8 +17,8 @@ from derive.verify.points.point import LOSS, Point, nested
 from derive.verify.scope import Scope
 
 _POINTS = 16
-_TRIALS = 90
-_SIMPLE = (0, 1, -1)
+_TRIALS = 120
+_SIMPLE = (0, 1, -1, 2)
 
 Failure = tuple[Claim, Index, str]  # where, and what contradicts what
 
@@ -34,7 +34,7 @@ def smallest(node: Cond, scope: Scope) -> str | None:
         return None
     point, (claim, at, _) = first
     facts = Facts.of(scope.module, scope.kind)
-    for trial in islice(_simpler(point), _TRIALS):
+    for trial in (*_units(point), *islice(_simpler(point), _TRIALS), *islice(_simpler(point), _TRIALS)):
         found = trial(point)
         if found is not None and _fails(claim, at, found) and facts.hold(found):
             point = found
@@ -61,8 +61,24 @@ def _fails(claim: Claim, at: Index, point: Point) -> str:
     return "" if sides is None else claim.contradiction(sides) or ""
 
 
+def _units(first: Point) -> Iterator[Any]:
+    """Ways to make a vector whose numbers sum to 1 one of a single 1."""
+    for name, values in first.values.items():
+        if name in first.given and sum(values.values()) == 1 and not set(values.values()) <= {0, 1}:
+            for one in values:
+                def put(point: Point, name: str = name, one: Index = one) -> Point | None:
+                    for at, value in point.values[name].items():
+                        try:
+                            point = with_number(point, name, at, point.kind.number(int(at == one)) - value)
+                        except PASSED:
+                            return None
+                    return point
+
+                yield put
+
+
 def _simpler(first: Point) -> Iterator[Any]:
-    """Ways to put one number to 0, 1 or -1."""
+    """Ways to put one number to 0, 1, -1 or 2."""
     upstream = f"delta_{first.module.output}"
     places = [(name, at) for name in (upstream, *first.given) for at in first.values[name]]
     for name, at in places:

@@ -71,7 +71,7 @@ from derive.verify.scope import Scope, gather, localised
 _WITHIN = 12  # points at which the entries that exist are compared
 _EXTENTS = 16  # meanings of letters for extents that are tried
 _FEW, _MANY = 8, 32  # points at which a guess is tried
-_GUESSES = 400  # what one known mistake may have made
+_GUESSES = 100  # what one known mistake may have made
 _VALUE = "value of f"
 
 
@@ -129,10 +129,11 @@ class Judge:
             alone = of_function(*key, self.module)
             judge = self if alone is None else Judge(alone[0], self.messages, alone[0].table)
             link, cond = key if alone is None else alone[1:]
-            link = _of_loss(link, judge.module)
-            node = componentwise(localised(link if cond is None else Given(link, cond), judge.module), judge.table)
-            with precision():
-                found = smallest(node, judge._scope(node)) if isinstance(node, Cond) else None
+            link, found = _of_loss(link, judge.module), None
+            for read in (link, _padded(link, judge.module)):
+                node = componentwise(localised(read if cond is None else Given(read, cond), judge.module), judge.table)
+                with precision():
+                    found = found or (smallest(node, judge._scope(node)) if isinstance(node, Cond) else None)
             self._small[key] = found
         return self._small[key] or told
 

@@ -117,8 +117,15 @@ def test_counterexamples_are_small() -> None:
     card = derive.Card.parse("---\nid: example\n---\n\n# Question\nLet $y_k = \\max(s_k, a s_k)$ with trainable $a$. "
                              "Derive the backward message.\n")
     found, = derive.check(card, text=r"$\frac{\partial y_k}{\partial s_k} = [s_k > 0] + a [s_k \le 0]$").checks
-    assert str(found.counterexample).endswith("a = 8: 8 and 1 differ")
-    assert "s = [1, 1]" in str(found.counterexample)
+    assert str(found.counterexample).endswith("s = [1, 1], a = 2: 2 and 1 differ")
+
+
+def test_targets_of_a_counterexample_are_one_hot() -> None:
+    question = (r"Let $p_i = \frac{e^{z_i}}{\sum_j e^{z_j}}$ and $L = -\sum_i t_i \log p_i$ with $\sum_i t_i = 1$. "
+                r"Derive $\partial L/\partial z_i$.")
+    card = derive.Card.parse(f"---\nid: example\n---\n\n# Question\n{question}\n")
+    found, = derive.check(card, text=r"$\frac{\partial L}{\partial z_i} = t_i - p_i$").checks
+    assert "t = [0, 1]" in str(found.counterexample) or "t = [1, 0]" in str(found.counterexample)
 
 
 def test_numbers_that_the_question_gives_hold_for_the_solution() -> None:

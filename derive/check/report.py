@@ -89,7 +89,7 @@ class Report(Tabular):
         return f"<Report: {counted(c.verdict for c in self.checks)}{missing}{mark}>"
 
     def _table(self) -> Table:
-        rows = [(str(c.line), formula(c.latex), str(c.verdict), " ".join(filter(None, (
+        rows = [(str(c.line), formula(c.latex), str(c.verdict), "; ".join(filter(None, (
             c.counterexample or c.reason, f"likely mistake: {c.mistake}" if c.mistake else "",
             f"follows from line {c.follows}" if c.follows is not None else "")))) for c in self.checks]
         rows += [("", formula(latex), "missing", "") for latex in self.missing]

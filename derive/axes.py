@@ -61,7 +61,8 @@ def counts(variable: ex.Idx, *nodes: ex.Node) -> tuple[Slot, ...]:
 def reaches_on(variable: ex.Idx, value: ex.Node) -> bool:
     """Whether x_{k+1} stands in the value, unguarded: k then ends before an axis does along which it stands."""
     if isinstance(value, ex.Entry):
-        return any(t is not variable and variable in ex.free_indices(t)
+        return any(reaches_on(variable, t) if isinstance(t, ex.Entry) else  # t of E_{w_t d}
+                   t is not variable and variable in ex.free_indices(t)
                    and not any(isinstance(n, ex.Fn) for n in ex.walk(t))
                    for t in value.indices)
     guarded = isinstance(value, ex.Cases) or (isinstance(value, ex.Reduce) and value.binder.cond is not None) or (

@@ -71,8 +71,9 @@ def _norm(r: Reader, g: tr.Group, item: tr.Scripted) -> ex.Expr:
     args: tuple[ex.Expr, ...] = (r.value(g.items, g.end - 1),)
     if len(item.subs) == 1:
         sub = tr.unwrap(item.subs[0])
-        frobenius = len(sub) == 1 and tr.is_token(sub[0], "NAME", "TEXT") and str(sub[0]) == "F" and not (
-            "F" in r.words and r.words["F"].kind is not Kind.SIZE)
+        known = r.words.get("F")  # a matrix F is no order either
+        number = known is not None and known.kind is not Kind.SIZE and not (known.axes or known.sizes)
+        frobenius = len(sub) == 1 and tr.is_token(sub[0], "NAME", "TEXT") and str(sub[0]) == "F" and not number
         order = FROBENIUS if frobenius else r.value(sub, item.end)
         args = args if order == ex.Num(2) else (*args, order)
     return r.raised(ex.Fn(NORM, args), replace(item, subs=item.subs[1:]))

@@ -133,7 +133,7 @@ _NO_STAGE = re.compile(r"""\b(?:if|for|otherwise|else|where|when|whenever|except
     |columns?
     |\w+wise|fixed|constant|given|known|trainable|learnable|learned|held|kept|only|even|odd|all|each|every|without|with|masked
     |clipped|detached|frozen|stop|stopped|samples?|batch|mean|averaged?|summed|transposed|elements?|entries|pro|kde|kdy|jinak
-    |pokud|když|(?!embed|pool|encod|gat)\w+(?:ed|ing))\b""", re.VERBOSE)
+    |pokud|když|(?!embed|pool|encod|gat|scal|squeez|project|mix)\w+(?:ed|ing))\b""", re.VERBOSE)
 _MOST_WORDS = 4  # of what a line is called
 
 

@@ -18,7 +18,7 @@ from derive.notation.formulas import Formula
 from derive.notation.literals import Literal, literal
 from derive.notation.rules import trees
 from derive.notation.rules.kinds import is_derived
-from derive.notation.symbols import name_of
+from derive.notation.symbols import Kind, name_of
 from derive.question.steps import Step
 from derive.question.words.lexicon import named
 from derive.question.words.prose import GAP, Prose, prose_of
@@ -137,10 +137,10 @@ def _places(formula: Formula, formulas: Sequence[Formula], prose: Prose) -> Iter
         head, begin, end, numbers = found
         derived, letter = is_derived(head), _letter(head, formula, begin)
         role = _of_message(head) or (_role(prose, at, len(parts) == 1) if n == 0 else "")
-        computes = any(_computed_with(head, other) for other in others)
+        computes = any(_computed_with(head, other) for other in others) or _is_label(head, others)
         long = numbers.axes and (prod(numbers.shape) > _PAIR or isinstance(_bare(part[-1]), tr.Env))
         plain = derived or role == "upstream"
-        known = tr.has(part, "IN")
+        known = tr.has(part, "IN") or any(_declares(other, letter) for other in others)
         space = r" \in \mathbb{R}^{" + r" \times ".join(map(str, numbers.shape)) + "}"
         if not numbers.axes or plain or known or numbers.shape[0] == 1:  # a row may be a vector's or a matrix's
             space = ""
@@ -150,6 +150,12 @@ def _places(formula: Formula, formulas: Sequence[Formula], prose: Prose) -> Iter
         yield _Place(at + begin, at + end, space,
                      Given(letter, role, numbers, formula.line, formula.latex[head[0].start : end].strip()),
                      bool(computes or long or derived or role == "upstream" or (numbers.axes and role)))
+
+
+def _declares(formula: Formula, letter: str) -> bool:
+    r"""z \in \mathbb{R}^K, x, z \in \mathbb{R}^K"""
+    return any(tr.has(part, "IN", "RANGE") and len(trees.sides(part)) == 1 and name_of(letter) in tr.names_in(
+        tr.split(part, "IN", "RANGE")[0]) for part in trees.statements(formula.tree or ()))
 
 
 def _bare(item: tr.Item) -> tr.Item:
@@ -207,6 +213,19 @@ def _level(item: tr.Item) -> Iterator[tr.Item]:
     inner = tuple(i for run in runs for i in run)
     for one in inner:
         yield from _level(one)
+
+
+def _is_label(head: trees.Run, others: Sequence[Formula]) -> bool:
+    """c of $p_c$, alone in its place, of what is computed; not where an index c runs, as in $p_c = …$ and $\\sum_c$."""
+    wanted, found = trees.spelt(head), False
+    parts = [trees.sides(part) for other in others for part in trees.statements(other.tree or ())]
+    for n, item in ((n, i) for part in parts for n, side in enumerate(part) for top in side for i in _level(top)):
+        item = tr.normal(item)
+        if isinstance(item, tr.Scripted) and any(trees.spelt(sub[: len(head)]) == wanted for sub in item.subs):
+            if n == 0 and not is_derived((item,)) or not tr.starts_factor(item.base):
+                return False
+            found = found or any(trees.spelt(sub) == wanted for sub in item.subs)
+    return found
 
 
 def _role(prose: Prose, at: int, alone: bool = True) -> str:
@@ -274,6 +293,7 @@ def with_numbers(module: Module, given: Iterable[Given], stated_: Iterable[Given
     module = replace(module, updates=tuple(replace(u, size=sizes[u.rate].numbers.rows[0][0]) if u.rate in sizes else u
                                            for u in module.updates))
     given = tuple(one for one in given if one not in sizes.values())
+    given = tuple(one for one in given if not _is_extent(one, given, module))
     if not given:
         return module
     if sum(prod(g.numbers.shape) for g in given) > MOST:
@@ -308,6 +328,21 @@ def with_numbers(module: Module, given: Iterable[Given], stated_: Iterable[Given
     decimals = _in_decimals([*(one.words for one in (*given, *sizes.values())), *steps])
     return replace(module, values=values, decimals=decimals, rows=_by_itself(module),
                    readings=(*module.readings, *said))
+
+
+def _is_extent(one: Given, given: Iterable[Given], module: Module) -> bool:
+    """K = 3 beside the three numbers of $z$: raises :class:`CardError` where there are more or fewer."""
+    size = module.table.named(name_of(one.letter)) if one.letter else None
+    if size is None or size.kind is not Kind.SIZE or one.numbers.shape:
+        return False
+    lengths = {(other.letter, length) for other in given if other.letter and (
+        own := module.table.named(name_of(other.letter))) is not None and len(own.sizes) == len(other.numbers.shape)
+        for name, length in zip(own.sizes, other.numbers.shape, strict=True) if name == size.name}
+    wrong = next((found for found in sorted(lengths) if found[1] != one.numbers.rows[0][0]), None)
+    if wrong is not None:
+        raise CardError(Problem(f"`{one.words}`, and `{wrong[0]}` has {wrong[1]} numbers: change one of them",
+                                line=one.line, key="values"))
+    return bool(lengths)
 
 
 def _by_itself(module: Module) -> bool:

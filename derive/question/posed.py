@@ -19,9 +19,9 @@ from derive.module import Module
 from derive.notation.rules.kinds import Said, equates, is_case
 from derive.notation.rules.trees import sides, statements
 from derive.notation.symbols import latex_of, name_of
-from derive.notation.tree import names_in, split
+from derive.notation.tree import Item, below, names_in, split
 from derive.question.letters.outside import told_outside
-from derive.question.sentences.acts import Told, acts, in_bracket, points, predicate
+from derive.question.sentences.acts import Told, acts, does, done, in_bracket, points, predicate
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, in_english, sentences
@@ -47,7 +47,16 @@ LIMIT = re.compile(r"\\(?:to|rightarrow|longrightarrow)\b(?!\s*\\mathbb)")
 _FOR = frozenset({"for", "with", "at"})  # a special case
 _SMALL = 3  # letters of a word between others
 _DOES_SO = frozenset("can may must will holds should".split())
+_SAYS, _WHETHER = _words("ASKS_FOR_WORDS"), _words("OPENS_A_QUESTION")
+_REWRITES = frozenset("cancel simplify rewrite".split())
+_RESULTS = frozenset("can possible result results answer answers terms everything".split())
+_PRONOUNS = frozenset({"it", "they"})
+_VARIABLES = frozenset("input inputs variable variables quantities values".split())
+_EPSILON = frozenset("epsilon varepsilon eps".split())
 _OCCURS = frozenset("used occurs appears enters".split())
+_TURNS = frozenset().union(*(done(verb) | does(verb) for verb in _words("TURNS_INTO")))
+_INTO, _AND = frozenset("to into by onto".split()), frozenset({"and", "then"})
+_PREDICATES = _BE | _words("ENDS_WHAT_IS_TURNED")
 _UNREAL, _OTHERS = _words("WOULD_BE"), _words("OTHERS")
 
 
@@ -77,7 +86,8 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
             if said is None and not (of_words and _names_a_part(clause)):
                 said = next((t for t in more(beside, clause, follows and shown <= clause[-1].start, known)
                              if t.start not in attributes and not _is_shown(tokens, t)
-                             and not _is_of_windows(clause, t, windows)), None)
+                             and not _is_of_windows(clause, t, windows) and not _is_left_as_it_is(clause, t, module)),
+                            None)
             if said is not None and (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 said = None
             if (said := partakes or said) is not None:
@@ -153,7 +163,20 @@ def _is_shown(tokens: Sentence, word: Token) -> bool:
     colon = next((t.start for t in tokens if t.text == ":" and t.start > word.start), None)
     displayed = [t for t in tokens if t.equates and any(f.display for f in t.formulas)]
     return word.kind == "word" and (colon is not None and any(t.start > colon for t in displayed) or any(
-        a.text in leads and a.start > word.start and b in displayed for a, b in pairwise(tokens)))
+        a.text in leads and a.start > word.start and b in displayed for a, b in pairwise(tokens)) or
+        _is_turned(tokens, word))
+
+
+def _is_turned(tokens: Sentence, word: Token) -> bool:
+    """«… transforms the scores to probabilities $$…$$», «is shifted to zero mean and scaled to unit norm, $$…$$»."""
+    if word.text not in _TURNS:
+        return False
+    behind = [t for t in tokens if t.start > word.start]
+    shown = next((n for n, t in enumerate(behind) if t.equates and any(f.display for f in t.formulas)), 0)
+    between = behind[: shown - 1] if shown and behind[shown - 1].text == "," else behind[:shown]
+    goes_on = any(a.text in _AND and b.text not in _TURNS for a, b in pairwise(between))
+    return not goes_on and any(t.text in _INTO for t in between) and not any(
+        t.kind == "sign" or t.equates or t.text in _PREDICATES for t in between)
 
 
 def clauses(tokens: Sentence) -> Iterator[Sentence]:
@@ -186,7 +209,7 @@ def more(beside: Told, clause: Sequence[Token], behind: bool,
             at = next(m for m, t in enumerate(beside.sentence) if t is token)
             said = _CASES.isdisjoint(t.text for t in beside.sentence[:at]) and not in_bracket(beside.sentence, at)
         else:
-            said = _lacks(clause, n) or token.start not in told and (
+            said = _lacks(clause, n, beside.sentence) or token.start not in told and (
                 _repeats(clause, n) or behind and acts(clause, n) or predicate(clause, n))
         if said:
             yield token
@@ -210,13 +233,19 @@ def _denied(clause: Sequence[Token]) -> set[int]:
     return {t.start for m, t in enumerate(clause) if first < len(clause) and (m > first or t.text.endswith("ing"))}
 
 
-def _lacks(clause: Sequence[Token], n: int) -> bool:
+def _lacks(clause: Sequence[Token], n: int, sentence: Sequence[Token]) -> bool:
     """«without the bias», but for «a dense layer without bias computes $y = W x$», whose formula has none."""
     behind = " ".join(t.text for t in clause[n + 1 : n + 4] if t.kind == "word")
-    shown = [side for t in clause for f in t.formulas if t.equates for part in statements(f.tree or ())
+    shown = [side for t in sentence for f in t.formulas if t.equates for part in statements(f.tree or ())
              for side in sides(part)[1:]]
-    bare = shown and not any(len(term) == 1 for side in shown for term in split(side, "PLUS")[1:])
+    bare = shown and not any(map(_adds_a_letter, shown))
     return clause[n].text == "without" and bool(named(behind, "letter")) and not (bare and named(behind, "bias"))
+
+
+def _adds_a_letter(run: Sequence[Item]) -> bool:
+    r"""b of W x + b, wherever it stands, but for the \epsilon of a root"""
+    return any(len(term) == 1 and _EPSILON.isdisjoint(names_in(term)) for term in split(tuple(run), "PLUS")[1:]) or any(
+        _adds_a_letter(inner) for item in run for inner in below(item))
 
 
 def _held(clause: Sequence[Token], module: Module) -> Token | None:
@@ -225,6 +254,8 @@ def _held(clause: Sequence[Token], module: Module) -> Token | None:
     texts = {t.text for t in clause}
     if letters and not letters & ({*module.defined} | _trained(module) if texts & _REGARD else {*module.defined}):
         return None
+    if _is_independent(clause, letters, module):
+        return None
     if not _OTHERS.isdisjoint(texts):
         return None  # «every year somebody treats the mean as a constant»
     if texts & _NOT - {"without"}:
@@ -232,6 +263,20 @@ def _held(clause: Sequence[Token], module: Module) -> Token | None:
     else:
         held = (_HELD if letters else frozenset()) | (_AS_WHAT if texts & _REGARD else frozenset())
     return next((t for t in clause if t.text in held), None)
+
+
+def _is_independent(clause: Sequence[Token], letters: set[str], module: Module) -> bool:
+    """«take $f$ and $i$ as independent inputs», of what is given, or by which derivatives are asked for."""
+    apart = any(a.text == "independent" and b.text in _VARIABLES for a, b in pairwise(clause))
+    asked = {e.tensor for w in module.wanted for e in walk(w.wrt) if isinstance(e, Entry)}
+    return apart and bool(letters) and not (letters & {*module.defined}) - asked
+
+
+def _is_left_as_it_is(clause: Sentence, word: Token, module: Module) -> bool:
+    r"""«fine-tuned with $\mu$ frozen», of letters that the layer is given and by which no derivative is asked for."""
+    asked = {e.tensor for w in module.wanted for e in walk(w.wrt) if isinstance(e, Entry)}
+    letters = {name_of(letter) for t in clause if t.formulas for letter in t.letters}
+    return word.text in _HELD and bool(asked and letters) and letters <= {*module.given} - asked
 
 
 def _trained(module: Module) -> set[str]:
@@ -244,11 +289,20 @@ def _is_one(tokens: Sentence, said: Token, module: Module, prose: Prose) -> bool
         return False
     if any(t.text in _NO_AXIS for t in tokens):
         return True
-    letters = {letter for t in tokens if t.formulas for letter in t.letters or _of_facts(t)}
+    whole = [*_before(tokens, prose), *tokens] if tokens[0].text in _PRONOUNS else tokens
+    named_ = [[*(t.letters or _of_facts(t))] for t in whole if t.formulas and t.start < said.start]
+    nearest: list[str] = next(filter(None, reversed(named_)), [])  # «$a$ is learned; it is shared by …»
+    letters = {letter for t in tokens if t.formulas and t.start > said.start for letter in t.letters or _of_facts(t)}
+    letters |= {*nearest}
     written = " ".join(f.latex for f in prose.formulas if equates(f))
     return bool(letters) and all(
         (symbol := module.table.named(name_of(letter))) is not None and not (symbol.axes and _is_bare(letter, written))
         for letter in letters)
+
+
+def _before(tokens: Sentence, prose: Prose) -> Sentence:
+    """The sentence in front of a sentence."""
+    return next((a for a, b in pairwise(sentences(prose)) if b[0].start == tokens[0].start), ())
 
 
 def _of_facts(token: Token) -> Iterator[str]:
@@ -262,9 +316,11 @@ def _is_bare(letter: str, latex: str) -> bool:
 
 
 def _is_question(tokens: Sentence, prose: Prose) -> bool:
-    """«Is it continuous at $x_i = 0$?»"""
+    """«Is it continuous at $x_i = 0$?», «Say which of the two is the flipped filter.»"""
     _, stop = prose.sentence(tokens[-1].start)
-    return prose.text[stop - 1 : stop] == "?"
+    told = tokens[0].text in _SAYS and any(t.text in _WHETHER for t in tokens[1:3])
+    rewrites = tokens[0].text in _REWRITES and any(t.text in _RESULTS for t in tokens)  # «cancel what can be cancelled»
+    return told or rewrites or prose.text[stop - 1 : stop] == "?"
 
 
 def _is_told(clause: Sentence, prose: Prose) -> bool:

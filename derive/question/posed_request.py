@@ -34,6 +34,7 @@ _MEANS_HEADS, _WANTS, _THEM = _words("MEANS_HEADS"), _words("IS_WANTED"), _words
 _NOUNS = _words("IS_TRAINED") | _words("SCALES_OR_SHIFTS") | _words("GOES_IN") | _words("IS_COMPUTED_BETWEEN")
 _SOUGHT = _HEADS | _NOUNS | _words("IS_SOUGHT")
 _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", "ask", "small", "geometry")
+_SOON = 5  # words up to what something is expressed by
 _WORD = re.compile(r"[^\W\d_]{2}")
 
 
@@ -119,7 +120,11 @@ def _is_letter(tokens: Sentence, n: int) -> bool:
 def _tells_how(tokens: Sentence, n: int) -> bool:
     """«using $z$», «in terms of $δ$», «∂L/∂w for $x$», not «with respect to $x$», «as well as», «gradients for $x$»."""
     if tokens[n].text == "for":
-        return any(t.formulas and t.said is Said.DERIVATIVE for t in tokens[:n])
+        about = [t for t in tokens[:n] if t.text in _HEADS | _MEANS_HEADS - {"what"} or t.formulas and t.said is Said.DERIVATIVE]
+        return bool(about) and bool(about[-1].formulas)  # not «∂L/∂w and the message for the widths»
+    if tokens[n].text == "by" and "express" in {t.text for t in tokens[:n]}:  # «express it by the $g = ∂L/∂s$»
+        known = (Said.DERIVATIVE, Said.GRADIENT)
+        return any(t.formulas and (t.equates or t.said in known) for t in tokens[n + 1 : n + 1 + _SOON])
     around = {t.text for t in tokens[max(0, n - 1) : n + 2]} - {tokens[n].text}
     return tokens[n].text in _HOW and not around & {"respect", "well"}
 
@@ -130,9 +135,9 @@ def unbound(item: Sentence, prose: Prose, known: set[int]) -> bool:
     rest = item[at:]
     if not rest or any(t.formulas for t in rest) or any(t.start in known for t in rest):
         return False
+    heads = [n for n, t in enumerate(rest) if t.text in _HEADS]
     read = {at for family in _OF_REQUESTS for span in spans(prose.text, family) for at in range(span.start, span.stop)}
     own = [t for t in rest if _WORD.match(t.text) and t.start not in read]
-    heads = [n for n, t in enumerate(rest) if t.text in _HEADS]
     if heads and any(t.text in _NOUNS for t in rest[heads[0] + 1 :]):  # «with respect to the six weight matrices»
         return True
     ordered = any(orders(item, n) for n in range(at))  # «give the sum a name», not «derive ∂L/∂w and the templates»

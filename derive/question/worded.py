@@ -23,7 +23,7 @@ from derive.question.letters.naming import Mention, bare_letters, computed_lette
 from derive.question.letters.naming import mentions as mentions_of
 from derive.question.posed_request import items
 from derive.question.requests.excepted import excepted
-from derive.question.requests.of_what import letter_of_noun, nouns, tails
+from derive.question.requests.of_what import is_spelt_out, letter_of_noun, nouns, tails
 from derive.question.requests.request import requested
 from derive.question.requests.slots import not_asked_so, of_others, understood
 from derive.question.sentences.acts import DONE_BESIDES
@@ -117,7 +117,8 @@ def refuse_another(prose: Prose) -> None:
 
 def calls_letters(prose: Prose) -> bool:
     """A request names a letter by its noun alone: «the gradient with respect to the scores»."""
-    return any(letter_of_noun(prose, noun) is not None and requested(prose.text, noun.start) for noun in nouns(prose))
+    return any(letter_of_noun(prose, noun) is not None and requested(prose.text, noun.start)
+               and not is_spelt_out(prose, noun) for noun in nouns(prose))
 
 
 def worded(prose: Prose, layer: Computed, mentions: Sequence[Mention], roles: Mapping[str, Role]) -> Worded:

@@ -7,7 +7,7 @@ from enum import Enum
 
 from derive.axes import unused
 from derive.errors import CardError, Problem
-from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, is_bound, walk
+from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, Reduce, is_bound, walk
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
@@ -291,11 +291,17 @@ def derivatives(nodes: tuple[tuple[Formula, Node], ...]) -> Iterator[tuple[Formu
 
 
 def partials(nodes: tuple[tuple[Formula, Node], ...]) -> tuple[tuple[Formula, Partial], ...]:
-    """The derivatives that formulas mention, each once; not those in a sum over their indices, x^T ∂L/∂x."""
+    """The derivatives that formulas mention, each once; not those in a sum over their indices, x^T ∂L/∂x.
+
+    Nor one that is summed by itself, as in Σ_i ∂y_i/∂x_j = 0; that in the sum of a chain rule is mentioned.
+    """
     found: dict[Partial, Formula] = {}
     for formula, node in nodes:
-        for part in walk(node):
-            if isinstance(part, Partial) and not any(is_bound(n) for n in walk(part.wrt) if isinstance(n, Idx)):
+        parts = [*walk(node)]
+        alone = [part.body for part in parts if isinstance(part, Reduce)]
+        for part in parts:
+            if isinstance(part, Partial) and part not in alone and not any(
+                    is_bound(n) for n in walk(part.wrt) if isinstance(n, Idx)):
                 found.setdefault(part, formula)
     return tuple((formula, part) for part, formula in found.items())
 

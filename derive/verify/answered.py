@@ -63,7 +63,7 @@ def _misplaced(sheet: Sheet, module: Module) -> Iterator[Check]:
     for block in sheet.answer if several else ():
         if isinstance(block, Prose):
             here = marks.get(block.text, here)
-        elif isinstance(block, Math) and block.name not in ("between", "numbers", "definition"):
+        elif isinstance(block, Math) and block.name not in ("between", "numbers", "definition", "claim"):
             parts = {module.parts[n] for n in _places(block, module)}
             if parts and here not in parts:
                 yield _refuted("Each part of the answer is what that part of the question asks for",

@@ -224,3 +224,21 @@ def test_a_capital_beside_a_letter_is_no_number_in_silence() -> None:
     with pytest.raises(CardError, match="numbers, or a matrix and a vector"):
         module_of(card(question))
     assert module_of(card(question.replace("Derive", r"Here $W \in \mathbb{R}$. Derive"))).given == ("W", "x", "b", "y")
+
+
+SOFTMAX = (r"Let $p_k = e^{z_k} / \sum_{j=1}^K e^{z_j}$ for $z \in \mathbb{R}^K$ and $L = -\log p_c$ for the class %s. "
+           r"Compute $\partial L/\partial z_k$. Evaluate it for %s.")
+
+
+@pytest.mark.parametrize(("label", "numbers"), [
+    ("$c$", "$c = 2$ and $z = (0, 0, 0)$"), (r"$c \in \{1, \dots, K\}$", "$K = 3$, $c = 2$ and $z = (0, 0, 0)$"),
+    (r"$c \in \{1, 2, 3\}$", "$z = (0, 0, 0)$ and $c = 2$"),
+])
+def test_labels_and_sizes_have_numbers(label: str, numbers: str) -> None:
+    values = dict(solve(card(SOFTMAX % (label, numbers))).module.values)
+    assert [n for _, n in values["c"]] == [2] and [n for _, n in values["z"]] == [0, 0, 0]
+
+
+def test_a_size_that_is_not_that_of_its_numbers_is_open() -> None:
+    with pytest.raises(CardError, match="`z` has 3 numbers"):
+        solve(card(SOFTMAX % ("$c$", "$K = 4$, $c = 2$ and $z = (0, 0, 0)$")))

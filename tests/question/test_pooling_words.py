@@ -203,3 +203,16 @@ def test_a_size_that_is_told_is_that_of_the_sheet(given, shape, output):
     x = np.arange(float(np.prod(shape))).reshape(shape)
     assert np.asarray(solution.forward(x=x)).shape == output
     assert np.asarray(solution.backward("x", upstream=np.ones(output), x=x)).sum() == pytest.approx(np.prod(output))
+
+
+@pytest.mark.parametrize("name", ["max", "average"])
+@pytest.mark.parametrize("asked", [
+    r"Write the forward message $y_{kl}$ and the backward message $\frac{\partial L}{\partial u_{ij}}$ (given all "
+    r"$\frac{\partial L}{\partial y_{kl}}$) of the %s pooling layer with windows $2\times2$ and stride 2.",
+    r"Given $\frac{\partial L}{\partial y_{kl}}$, derive the backward message $\frac{\partial L}{\partial u_{ij}}$ of the %s pooling "
+    r"layer with windows $2\times2$ and stride 2.",
+    r"Derive the backward message $\frac{\partial y_{kl}}{\partial u_{ij}}$ of the %s pooling layer with windows $2\times2$ and stride 2.",
+])
+def test_letters_of_what_is_asked_are_those_of_the_layer(name, asked):
+    module = module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{asked % name}\n"))
+    assert (module.output, module.inputs) == ("y", ("u",))

@@ -212,3 +212,64 @@ def test_cases_over_the_values_of_a_label_are_all_cases() -> None:
     assert wanted(r"For a label $y \in \{0, 1\}$ let " + cases) == {("L", "p")}
     with pytest.raises(CardError, match="no value at"):
         wanted("For a label $y$ let " + cases)
+
+
+LINE = r"Let $y_k = a x_k$ for $k = 1, \dots, K$."
+SOFT = r"$$p_k = \frac{e^{x_k}}{\sum_l e^{x_l}}.$$ Derive $\partial p_k/\partial x_j$."
+BATCH = r"The layer computes $$y_{ni} = \gamma_i \frac{x_{ni} - \mu_i}{\sigma_i} + \beta_i.$$"
+OF_BATCH = r"Derive $\partial L/\partial x_{ni}$ and $\partial L/\partial \gamma_i$ for a given $\partial L/\partial y_{ni}$."
+
+
+@pytest.mark.parametrize("question", [
+    f"The softmax layer transforms the scores $x_1, \\dots, x_K$ to probabilities {SOFT}",
+    f"The scores are shifted and scaled to a distribution, {SOFT}",
+    rf"{BATCH} Suppose we fine-tune with $\mu_i$ and $\sigma_i$ frozen. {OF_BATCH}",
+    rf"{BATCH} We take $\mu_i$ and $\sigma_i$ as independent inputs. {OF_BATCH}",
+    rf"A gate decides how much of the unit is transformed and how much is only copied. {BATCH} {OF_BATCH}",
+    rf"{BATCH} Derive the gradient that is passed down, $\partial L/\partial x_{{ni}}$, for a given $\partial L/\partial y_{{ni}}$.",
+    rf"{BATCH} {OF_BATCH} Say which of the two is a scaled sum. Cancel what can be cancelled.",
+    r"The activation $$y_i = \max(x_i, a x_i)$$ has a slope $0 < a < 1$ that is learned; it is shared by all units. "
+    r"Given $\partial L/\partial y_i$, find $\partial L/\partial x_i$ and $\partial L/\partial a$.",
+    r"A normalisation (here without gain and bias) computes $$y_i = \frac{x_i - m}{\sqrt{v + \epsilon}}, \qquad m = \frac1n \sum_k x_k, "
+    r"\qquad v = \frac1n \sum_k (x_k - m)^2.$$ Derive $\partial y_i/\partial x_j$.",
+])
+def test_what_describes_what_the_formulas_compute(question: str) -> None:
+    assert wanted(question)
+
+
+@pytest.mark.parametrize("question", [
+    f"Dropout is applied to the output of the layer {SOFT}", f"The scores are masked and we get {SOFT}",
+    f"The output is then masked and the loss is {SOFT}", f"The scores are squashed to unit length before the layer {SOFT}",
+    rf"{BATCH} Suppose we train with $\mu_i$ clipped. {OF_BATCH}", rf"{BATCH} The gradient is passed through $\mu_i$ unchanged. {OF_BATCH}",
+    rf"{BATCH} The outputs are passed on to a threshold. {OF_BATCH}",
+    r"A layer without bias computes $$y_i = \tanh(x_i + b_i).$$ Derive $\partial y_i/\partial x_j$.",
+    r"Let $m = \frac1n \sum_k x_k$ and $y_i = x_i - m$. Take $m$ as an independent input. Derive $\partial y_i/\partial x_j$.",
+])
+def test_what_does_more_than_the_formulas(question: str) -> None:
+    with pytest.raises(OpenError):
+        wanted(question)
+
+
+@pytest.mark.parametrize(("asked", "found"), [
+    (r"Derive $\partial y_k/\partial x_j$ and the parameter message for the gain, $\partial y_k/\partial a$.", {("y", "x"), ("y", "a")}),
+    (r"Differentiate the output with respect to the gain: $\partial y_k/\partial a = \,?$", {("y", "a")}),
+    (r"(1) $\partial y_k/\partial a = ?$ (2) $\partial y_k/\partial x_j = ?$", {("y", "a"), ("y", "x")}),
+    (r"What is the sensitivity $\partial y_k/\partial a$ of the score of the class $k$?", {("y", "a")}),
+    (r"For training we need $\partial L/\partial a$. Express it by the numbers $g_k = \partial L/\partial y_k$.", {("loss", "a")}),
+    (r"Derive $\partial y_k/\partial a$. Write the messages finally such that they are valid in both cases.", {("y", "a")}),
+    (r"The derivatives $\partial L/\partial y_k$ come from the next layer. Find $\partial L/\partial a$.", {("loss", "a")}),
+    (r"There is no backward message to $x_k$, because it is an integer. Derive $\partial y_k/\partial a$.", {("y", "a")}),
+    (r"Derive $\partial y_k/\partial a$. Is it true that the columns sum to zero, $\sum_k \partial y_k/\partial x_j = 0$?", {("y", "a")}),
+])
+def test_what_is_asked_for_beside_a_derivative(asked: str, found: set[tuple[str, str]]) -> None:
+    assert wanted(f"{LINE} {asked}") == found
+
+
+@pytest.mark.parametrize("asked", [
+    r"Derive $\partial y_k/\partial x_j$ and the gradient with respect to the widths.",
+    r"Derive $\partial y_k/\partial x_j$ and the message for the widths.",
+    r"Derive the inverse of the message for the gain, $\partial y_k/\partial a$.",
+])
+def test_nouns_beside_other_derivatives_are_open(asked: str) -> None:
+    with pytest.raises(OpenError):
+        wanted(f"{LINE} {asked}")

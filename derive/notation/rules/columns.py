@@ -193,7 +193,14 @@ def remarks(formulas: list[Formula]) -> list[Formula]:
             return tuple(below if i is calls[0] else i for i in tree if i is not along[0][0])
         told = {id(i) for _, i in roles(tree)}
         return tuple(i for n, i in enumerate(tree) if id(i) not in told and not (
-            vocabulary.REMARK.fullmatch(vocabulary.said(i)) and of_numbers(tree[:n])))
+            vocabulary.REMARK.fullmatch(vocabulary.said(i)) and (of_numbers(tree[:n]) or of_one_function(tree[:n]))))
+
+    def of_one_function(before: trees.Run) -> bool:
+        r"""h = \max(0, W x): it is elementwise as it stands."""
+        parts = [i for i in before if not tr.is_token(i, "QUAD")]
+        side = trees.sides(trees.statements(parts)[-1])[-1] if parts else ()
+        own = len(side) == 2 and (tr.is_token(side[0], "FN") or str(side[0]) in ("max", "min", "sigma"))
+        return own and tr.is_group(side[1], "LPAREN") and tr.has(before, "REL")
 
     def of_numbers(before: trees.Run) -> bool:
         parts = trees.statements(before)

@@ -3,7 +3,7 @@ r"""Lists: letters that stand for several or for their entries, samples, sums an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise, takewhile
 
 from derive.notation import tree as tr
@@ -273,23 +273,28 @@ def ranges(formulas: list[Formula]) -> list[Formula]:
     def counted(run: trees.Run) -> trees.Run:
         for n, (own, at) in enumerate(pairwise(run)):
             rest = run[n + 2 :]
-            if trees.letter(own) is None or not rest or not tr.is_token(at, "REL") or at.text != "=" or not str(
-                    rest[0]).isdigit():
-                continue
             values = tr.split(rest, "COMMA")
-            known = [str(int(str(rest[0])) + m) for m in range(len(values))]
-            listed = [*takewhile(lambda two: len(two[0]) == 1 and str(two[0][0]) == two[1],
-                                 zip(values, known, strict=True))]
-            behind = rest[2 * len(listed) - 1 :]  # a comma and what follows
+            if trees.letter(own) is None or not rest or not tr.is_token(at, "REL") or at.text != "=" or (
+                    first := _whole(values[0])) is None:
+                continue
+            listed = [*takewhile(lambda two: _whole(two[1]) == first + two[0], enumerate(values))]
+            behind = rest[sum(len(value) + 1 for _, value in listed) - 1 :]  # a comma and what follows
             if len(listed) > 1 and str(own) in below and (not behind or trees.letter(behind[1])):
-                last = rest[2 * len(listed) - 2]
-                range_ = tr.Command("RANGE", ((own,), rest[:1], (last,)), own.start, last.end)
+                last = tuple(listed[-1][1])
+                range_ = tr.Command("RANGE", ((own,), tuple(values[0]), last), own.start, last[-1].end)
                 return *run[:n], range_, *counted(behind)
             if len(listed) == len(values) - 1 and len(behind) == 2 and tr.is_token(behind[-1], "DOTS"):
                 return (*_each(run[: n + 1], trees.sign("REL", "≥", at), rest[0], below),)
         return run
 
     return trees.changed(formulas, lambda tree: trees.mapped(tree, counted, scripts=False))
+
+
+def _whole(value: Sequence[tr.Item]) -> int | None:
+    """−1, 2"""
+    number = str(value[-1]) if value else ""
+    sign = -1 if len(value) == 2 and tr.is_token(value[0], "MINUS") else 1 if len(value) == 1 else 0
+    return sign * int(number) if sign and number.isdigit() else None
 
 
 def _each(run: trees.Run, sign: tr.Item, low: tr.Item, below: Collection[str]) -> Iterator[tr.Item]:

@@ -284,3 +284,9 @@ def of_arguments(formulas: list[Formula]) -> list[Formula]:
         return () if indexed or (item.base == two[0][0] and trees.spelt(group.items) in heads) else part
 
     return trees.in_statements(kept)(formulas)
+
+
+def questioned(run: trees.Run) -> trees.Run:
+    r"""\frac{\partial L}{\partial p} = ? as the derivative alone."""
+    asked = len(run) > 2 and tr.is_token(run[-2], "REL") and tr.is_token(run[-1], "UNKNOWN") and run[-1].text == "?"
+    return tuple(run[:-2]) if asked else run

@@ -25,6 +25,7 @@ from derive.question.words.prose import Prose
 
 _TROUBLE, _EXCEPTS = words_of("en", "CHANGES_REQUEST"), words_of("en", "EXCEPTS")
 _DERIVED_NOUNS = words_of("en", "HEADS_OF_ITEMS")
+_NEED = frozenset({"need", "want"})
 _DERIVED = frozenset("""asks_back bare derivs grads grads_input gradsdefined gradsin gradsof innerof jacobianof messages
     messages_jacobian messages_vjp messagesin messagesof named noungrads outputof ownderivative ownjacobian primes
     """.split())
@@ -38,7 +39,7 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
     asked = False
     for tokens in sentences(prose):
         line, first, last = prose.plain.line(tokens[0].start), tokens[0], tokens[-1]
-        asked = asked or _shows(tokens)
+        asked = asked or _shows(tokens) or _needs(tokens)
         if not asks(tokens):
             continue
         derived = any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT) for t in tokens)
@@ -90,6 +91,12 @@ def _shows(tokens: Sentence) -> bool:
     primed = any(t.formulas and (t.said is Said.GRADIENT or "'" in t.formula.latex) for t in tokens)
     return (bool(words & {"show", "prove", "insert"}) and primed) or bool(
         words & {"backpropagate", "propagate", "insert", "backpropagated", "propagated"})
+
+
+def _needs(tokens: Sentence) -> bool:
+    """«For training we need ∂L/∂w», not «∂L/∂y is needed»."""
+    wants = [t.start for t in tokens if t.text in _NEED]
+    return bool(wants) and any(t.formulas and t.said is Said.DERIVATIVE and t.start > wants[0] for t in tokens)
 
 
 def _unanswered(said: Any, module: Module) -> Iterator[str]:

@@ -14,7 +14,7 @@ from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse
 from derive.question.sentences.meaning import ROWS, meanings
 from derive.question.sentences.runs import RUNS, makes_another
-from derive.question.sentences.tokens import Sentence, Token, asks, sentences
+from derive.question.sentences.tokens import Sentence, Token, asks, orders, sentences
 from derive.question.told.values import Unread
 from derive.question.words.lexicon import named, spans
 from derive.question.words.prose import Prose
@@ -56,7 +56,8 @@ def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
     asked = known | _places(prose, _OF_REQUESTS)
     for tokens in sentences(prose):
         asks_ = asks(tokens)
-        words = [t for t in tokens if _WORD.match(t.text) and t.start not in (asked if asks_ else known)]
+        words = [t for n, t in enumerate(tokens) if _WORD.match(t.text) and t.start not in (asked if asks_ else known)
+                 and not (n and t.text in ("down", "out") and orders(tokens, n - 1))]  # «write down»
         about = named(_text(tokens, prose), "geometry.pool", "geometry.window") if asks_ else not named(
             _text(tokens, prose), "ties.of")
         if words and about and (asks_ or not _is_read(tokens)):

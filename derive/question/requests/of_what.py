@@ -81,6 +81,11 @@ def letter_of_noun(prose: Prose, noun: OfWhat) -> str | None:
     return None if _shared(words, noun.by) or (found := letter_called(prose, words)) is None else name_of(found)
 
 
+def is_spelt_out(prose: Prose, noun: OfWhat) -> bool:
+    """«with respect to the values, ∂L/∂v», «to the probability: ∂L/∂p»"""
+    return prose.text[noun.stop :].lstrip().startswith((f", {GAP}", f": {GAP}"))
+
+
 def _shared(words: str, by: bool) -> bool:
     return ends(words, "of_what.by") or not by and ends(words, "of_what.of")
 
@@ -96,8 +101,7 @@ def unknown_nouns(prose: Prose, asked: frozenset[Place]) -> Iterator[Place]:
         start, _ = sentence = prose.sentence(noun.start)
         before = prose.text[start : noun.start]
         given = named(words, "letter.output") and not named(before, "ask.verb")
-        named_behind = prose.text[noun.stop :].lstrip().startswith(f", {GAP}")  # «the values, ∂L/∂v»
-        if sentence not in asked or known or own or given or named_behind or told(before):
+        if sentence not in asked or known or own or given or is_spelt_out(prose, noun) or told(before):
             continue
         single = len(parts) == 1 and formulas < 2
         if not (single if named(words, "part") else _shared(words, noun.by)):

@@ -20,7 +20,7 @@ from derive.notation.symbols import Kind, SymbolTable, name_of
 from derive.notation.tree import Scripted, is_derivative, is_half_derivative
 from derive.question.letters.naming import letters_of, written_letters
 from derive.question.requests.adjoints import asked_messages
-from derive.question.requests.of_what import letter_of_noun, nouns
+from derive.question.requests.of_what import is_spelt_out, letter_of_noun, nouns
 from derive.question.words.lexicon import Span, ends, last_before, named, only
 from derive.question.words.prose import GAP, Gap, PlainText, Prose
 from derive.records import dataclass
@@ -119,6 +119,11 @@ def answers_in(prose: Prose, formula: Formula) -> bool:
                for span in named(words, "slot.written_in"))
 
 
+# «for the widths, ∂y/∂β»
+_FOR_WHAT = re.compile(r" for (?:the|its|all|each|every)(?: (?!and\b)[\w-]+){1,3}[,:] ?")
+_NONE = re.compile(r"\bno (?:\w+ )?\Z")
+
+
 class Spoken:
     """The request of a question's words, as items and as the letters beside them."""
 
@@ -126,7 +131,9 @@ class Spoken:
         self.text = text
 
     def of(self, *kinds: str) -> tuple[Span, ...]:
-        return named(self.text, *(f"request.{kind}" for kind in kinds))
+        """The words of these kinds, but for «there is no backward message»."""
+        found = named(self.text, *(f"request.{kind}" for kind in kinds))
+        return tuple(span for span in found if not _NONE.search(self.text[max(0, span.start - 30) : span.start]))
 
     def _starts(self, kind: str) -> dict[int, Span]:
         return {span.start: span for span in self.of(kind)}
@@ -214,8 +221,9 @@ class Spoken:
         to = next((s.stop for s in named(self.text, "between.to") if s.start == at + 1), gap)
         noun = self.text[to:gap]
         far = len(noun.split()) > 3 or named(noun, "naming.and", "between.of", "request") or set(noun) & set(".;:?!¶")
+        apart = _FOR_WHAT.fullmatch(self.text, at, gap) and not named(self.text[at:gap], "part", "request.layer")
         return gap >= 0 and (only(self.text, at, gap, "between.pause", "between.of", "wrt", "between.layer") or (
-            to < gap and not far))
+            to < gap and not far) or bool(apart))
 
     @cached_property
     def everything(self) -> Span | None:
@@ -357,7 +365,7 @@ class AskingInWords(Asking):
     def _called(self, prose: Prose, start: int, stop: int) -> Iterator[tuple[int, str]]:
         """Where a noun without a letter stands in the list behind «by», «of», and the layer's letter that it calls."""
         for noun in nouns(prose):
-            name = letter_of_noun(prose, noun) if start <= noun.start < stop else None
+            name = letter_of_noun(prose, noun) if start <= noun.start < stop and not is_spelt_out(prose, noun) else None
             if name is not None and name in {*self.roles, *self.defined}:
                 yield noun.start, name
             elif name is not None and requested(prose.text, noun.start):

@@ -28,6 +28,9 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _ASIDE = re.compile(r"\([^()]*\)")
 _ITEM = re.compile(r"(?:\s|(?:and|as well as|also|the|its|an?|then|both|all|down|out)\b|[,:])*+"
                    r"((?:(?!\s*(?:,|\band\b|\bas well as\b))[^.;?!¶])+)")
+_NOUN = r"(?:(?:of|for|by|to) (?:(?:the|an?|its|each|every|all) )?(?:(?!\w+ed )[\w-]+ )?)"
+_OF_A_NOUN = re.compile(rf"(?P<letters>{GAP} )?{_NOUN}+\Z")
+_THEN_LETTERS = re.compile(rf"(?: of the [\w-]+)?\s?[,:(]?\s?{GAP}")
 _NEAR = 300  # characters in front of a noun in which words modify it
 _TAIL = 10  # characters of the words that end an item
 _PAUSES = str.maketrans(",()", "   ")
@@ -188,7 +191,19 @@ def refuse_asked(prose: Prose) -> None:
     """Raise :class:`CardError` where a word that is not known says what is asked."""
     unread = _unread(prose)
     for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):
-        raise not_asked_so(prose, start, stop)
+        if not _is_beside_a_derivative(prose, start, stop):
+            raise not_asked_so(prose, start, stop)
+
+
+def _is_beside_a_derivative(prose: Prose, start: int, stop: int) -> bool:
+    """«with respect to the score: ∂L/∂s», «the sensitivity ∂s/∂F of the score»: the derivative says what is meant."""
+    first, last = prose.sentence(start)
+    before, behind = _OF_A_NOUN.search(prose.text[first:start]), _THEN_LETTERS.match(prose.text, stop, last)
+    if before is None or prose.text.endswith(("ed", "ing"), start, stop):
+        return False
+    places = [first + before.start()] if before["letters"] else []
+    places += [behind.end() - 1] if behind is not None else []
+    return any(gap.start in places and is_derived(gap.formula.tree or ()) for gap in prose.gaps)
 
 
 def not_asked_so(prose: Prose, start: int, stop: int) -> CardError:

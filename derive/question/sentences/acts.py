@@ -161,6 +161,7 @@ class Told:
         yours = any(a.text == "if" and b.text == "you" for a, b in pairwise(clause))  # «square it if you like»
         inside = any(t.text in _OF_A_FORMULA for t in clause[:2])  # «the numerator compresses the range»
         whole = derived or yours or inside or not _OTHERS.isdisjoint(texts) or any(map(_names, clause))
+        back = not _GRADIENTS.isdisjoint(texts) and texts.isdisjoint(_STOPPED)  # «the gradient that is passed down»
         point, adds = not _POINTLIKE.isdisjoint(texts), not _OF_DERIVATIVES.isdisjoint(texts)
         found, past, may = set[int](), False, False
         for token in clause:
@@ -168,11 +169,11 @@ class Told:
             ended = token.text in DONE and (past or last in _WE)
             aim = last == "to" and second not in _MUST
             # «ignore the kinks», «terms add up»
-            aside = point and token.text in _IGNORES or adds and token.text in _ADDS
+            aside = point and token.text in _IGNORES or adds and token.text in _ADDS or back and token.text in _GOES_ON
             if whole or told or ended or aim or aside or may:
                 found.add(token.start)
             past = past or token.text in _WAS | _ADDITIVE
-            may = may or token.text in _MAY or token.text == "when"
+            may = may or token.text in _MAY or token.text == "when" or last == "how" and token.text in _MUCH
         return found
 
 
@@ -220,4 +221,6 @@ _OF_A_FORMULA = _words("PART_OF_A_FORMULA")
 _IGNORES, _POINTLIKE = frozenset({"ignore", "ignored", "neglect", "neglected"}), _words("POINTS_OF_A_LAYER")
 _ADDS = frozenset().union(*(does(v) | done(v) | doing(v) for v in ("add", "sum", "combine", "collect")))
 _POINTS = _words("POINTS_TO_FORMULAS")
+_GRADIENTS, _STOPPED = frozenset("gradient gradients derivative derivatives".split()), _words("DENIES") | {"through"}
+_MUCH = frozenset("much many far strongly".split())  # «decides how much is copied»
 _MUST, _OTHERS, _ADDITIVE = _words("HAS_TO"), _words("OTHERS"), _words("ADDITIVE")

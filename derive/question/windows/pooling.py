@@ -24,13 +24,14 @@ from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.rules.trees import sides, statements
 from derive.notation.symbols import SymbolTable, latex_of
 from derive.notation.tree import Scripted
+from derive.question.letters.naming import bare_letters
 from derive.question.requests.request import Asked, asked, asked_by_statement, discussed
 from derive.question.windows.geometry import adaptive_geometry, geometry, input_size, raise_problems, window_geometry
 from derive.question.windows.lettered import says_other_windows
 from derive.question.windows.stated import Reader, Sizes, options, rank_of
 from derive.question.windows.wording import Words, words_of
-from derive.question.words.lexicon import named, only
-from derive.question.words.prose import PlainText, prose_of
+from derive.question.words.lexicon import ends, named, only
+from derive.question.words.prose import GAP, PlainText, prose_of
 from derive.question.words.reading import Read, read_formulas
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
 from derive.records import dataclass
@@ -257,13 +258,36 @@ def _recalled(pooled: Pooled) -> Forward:
     return Forward(form, table, origin, f"layer: {spec.words} ({origin})")
 
 
-def _in_the_cards_letters(spec: Pooling, card: Card, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
+def _letters_of(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
+    """The output and the input of a layer that words name, where derivatives have letters for them."""
     for _, derivative in partials(read_.nodes):
         output, source = _plain(derivative.of), _plain(derivative.wrt)
         if output and source and len(output.indices) == len(source.indices) and output.tensor != source.tensor:
-            return WindowForm(op_of(spec), output, source.tensor, None, None), read_.table
+            return output, source
+    return _of_losses(card, read_)
+
+
+def _with_letters(module: Module, letters: tuple[Entry, Entry] | None) -> Module:
+    """The layer with these letters for its output and its input."""
+    if letters is None:
+        return module
+    own = dict(zip((module.output, module.inputs[0]), (entry.tensor for entry in letters), strict=True))
+    if own.keys() == {*own.values()} or any(module.table.named(n) for n in own.values() if n not in own):
+        return module
+
+    def renamed(node: Node) -> Node | None:
+        return Entry(own[node.tensor], node.indices) if isinstance(node, Entry) and node.tensor in own else None
+
+    symbols = tuple(replace(s, name=own[s.name], latex=latex_of(own[s.name])) if s.name in own else s
+                    for s in module.table.symbols)
+    equations = tuple(Rel(tuple(transform(t, renamed) for t in e.terms), e.ops) for e in module.equations)
+    return replace(module, equations=equations, table=replace(module.table, symbols=symbols),
+                   output=own[module.output], inputs=tuple(own.get(n, n) for n in module.inputs))
+
+
+def _in_the_cards_letters(spec: Pooling, card: Card, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
     form, table = forward_of(spec, rank_of(card, words))
-    letters = _of_losses(card, read_)
+    letters = _letters_of(card, read_)
     if letters is None:
         return form, table
     output, source = letters
@@ -283,8 +307,12 @@ def _of_losses(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
               and isinstance(d.wrt, Entry)]
     places = {(g.formula.line, g.formula.column): g.start for g in prose.gaps}
     given = {wrt for f, wrt in losses if any(
-        only(prose.text, s.stop, places.get((f.line, f.column), -1), "small", "letter.loss", "request")
+        only(prose.text, s.stop, places.get((f.line, f.column), -1), "small", "letter.loss", "request", "wrt")
         for s in named(prose.text, "upstream"))}
+    forward = {name for gap in prose.gaps for name in bare_letters(gap.formula)[:1] if ends(
+        prose.text[: gap.start], "request.message") and named(prose.text[: gap.start].rpartition(GAP)[2],
+                                                              "request.forward")}
+    given |= {wrt for _, wrt in losses if latex_of(wrt.tensor) in forward}
     asked_ = {wrt for _, wrt in losses} - given
     if len(given) != 1 or len(asked_) != 1:
         return None
@@ -429,6 +457,7 @@ def _by_catalogue(pooled: Pooled, named_: Named) -> Module | None:
             raise CardError(Problem(f"{named_.source} contradicts the formula ({place(formula)}): {spec.words} is made "
                                     f"of {', '.join(sorted(ours))}; change one of them", line=formula.line))
         return None
+    module = _with_letters(module, _letters_of(card, pooled.read)) if not equations else module
     output, _ = module.definition(module.output)
     wanted = pooled.wanted(WindowForm("", output, module.inputs[0], None, None), module.table)
     return replace(module, key=card.id, asked=wanted.messages,

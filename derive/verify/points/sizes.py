@@ -18,6 +18,7 @@ from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.evaluator import OutOfRange, evaluate
 from derive.numeric.shapes import Extents, extents
+from derive.pointers import pointers
 from derive.receptive_field import Axis
 from derive.records import dataclass, replace
 from derive.verify.points.extents import (
@@ -197,7 +198,9 @@ def _in_range(module: Module, sizes: Sizes) -> None:
         return
     places = axes(module)
     module = module.stepping(sizes.chosen)
-    values = {name: {at: Decimal("0.5") for at in cells(places, name, sizes.shapes[name])} for name in module.given}
+    labels = {name: Decimal(places.origin(*slot)) for name, slot in pointers(module).items()}
+    values = {name: {at: labels.get(name, Decimal("0.5")) for at in cells(places, name, sizes.shapes[name])}
+              for name in module.given}
     try:
         evaluate(module, values, {name: sizes.shapes[name] for name in module.given}, DECIMAL)
     except OutOfRange:

@@ -21,6 +21,11 @@ CASES = {
     "a function by its entries": ([r"y = f(W x)", r"f(a)_i = \max(a_i, 0)"], [r"y = f(W x)", r"f(u) = \max(u, 0)"]),
     "a function of a whole vector, by its entries": (
         [r"y = f(W x)", r"f(a)_i = a_i / \sum_j a_j"], [r"y = f(W x)", r"f(a)_i = a_i / \sum_j a_j"]),
+    "an index from below 0": ([r"y_t = \sum_k w_k x_{t+k}", "k = -1, 0, 1"], [r"y_t = \sum_k w_k x_{t+k}", r"k = -1, \dots, 1"]),
+    "numbers that do not follow": ([r"y_k = w_k x_k", "k = -1, 1"], [r"y_k = w_k x_k", "k = -1, 1"]),
+    "a question mark": ([r"\frac{\partial L}{\partial p} = \,?"], [r"\frac{\partial L}{\partial p}"]),
+    "one function, elementwise": ([r"h = \max(0, W x) \quad \text{(elementwise)}"], [r"h = \max(0, W x) \quad"]),
+    "a product, elementwise": ([r"h = W x \quad \text{(elementwise)}"], [r"h = W x \quad \text{(elementwise)}"]),
     "an arrow": ([r"\mu \leftarrow \frac{1}{m} \sum_i x_i"], [r"\mu = \frac{1}{m} \sum_i x_i"]),
     "arrows in rows": ([r"\begin{aligned} m &\leftarrow a b \\ v &\gets m^2 \end{aligned}"],
                        [r"\begin{aligned} m = a b \\ v = m^2 \end{aligned}"]),

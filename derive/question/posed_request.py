@@ -120,7 +120,8 @@ def _is_letter(tokens: Sentence, n: int) -> bool:
 def _tells_how(tokens: Sentence, n: int) -> bool:
     """«using $z$», «in terms of $δ$», «∂L/∂w for $x$», not «with respect to $x$», «as well as», «gradients for $x$»."""
     if tokens[n].text == "for":
-        about = [t for t in tokens[:n] if t.text in _HEADS | _MEANS_HEADS - {"what"} or t.formulas and t.said is Said.DERIVATIVE]
+        heads = _HEADS | _MEANS_HEADS - {"what"}
+        about = [t for t in tokens[:n] if t.text in heads or t.formulas and t.said is Said.DERIVATIVE]
         return bool(about) and bool(about[-1].formulas)  # not «∂L/∂w and the message for the widths»
     if tokens[n].text == "by" and "express" in {t.text for t in tokens[:n]}:  # «express it by the $g = ∂L/∂s$»
         known = (Said.DERIVATIVE, Said.GRADIENT)

@@ -50,6 +50,7 @@ _DOES_SO = frozenset("can may must will holds should".split())
 _SAYS, _WHETHER = _words("ASKS_FOR_WORDS"), _words("OPENS_A_QUESTION")
 _REWRITES = frozenset("cancel simplify rewrite".split())
 _RESULTS = frozenset("can possible result results answer answers terms everything".split())
+_MORE = _words("SAYS_MORE")
 _PRONOUNS = frozenset({"it", "they"})
 _VARIABLES = frozenset("input inputs variable variables quantities values".split())
 _EPSILON = frozenset("epsilon varepsilon eps".split())
@@ -86,8 +87,8 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
             if said is None and not (of_words and _names_a_part(clause)):
                 said = next((t for t in more(beside, clause, follows and shown <= clause[-1].start, known)
                              if t.start not in attributes and not _is_shown(tokens, t)
-                             and not _is_of_windows(clause, t, windows) and not _is_left_as_it_is(clause, t, module)),
-                            None)
+                             and not _is_of_windows(clause, t, windows) and not _is_left_as_it_is(clause, t, module)
+                             and not _is_of_given(clause, t, module)), None)
             if said is not None and (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 said = None
             if (said := partakes or said) is not None:
@@ -277,6 +278,14 @@ def _is_left_as_it_is(clause: Sentence, word: Token, module: Module) -> bool:
     asked = {e.tensor for w in module.wanted for e in walk(w.wrt) if isinstance(e, Entry)}
     letters = {name_of(letter) for t in clause if t.formulas for letter in t.letters}
     return word.text in _HELD and bool(asked and letters) and letters <= {*module.given} - asked
+
+
+def _is_of_given(clause: Sentence, word: Token, module: Module) -> bool:
+    """«a random mask $m_1, …, m_n$», of letters that the layer is given."""
+    at = next((n for n, t in enumerate(clause) if t is word), 0)
+    letters = {name_of(letter).partition("_")[0] for t in clause[at + 2 : at + 3] if t.formulas
+               for letter in t.letters}
+    return word.text in _MORE and bool(letters) and letters <= {*module.given} and clause[at + 1].kind == "word"
 
 
 def _trained(module: Module) -> set[str]:

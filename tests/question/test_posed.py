@@ -228,6 +228,9 @@ OF_BATCH = r"Derive $\partial L/\partial x_{ni}$ and $\partial L/\partial \gamma
     rf"A gate decides how much of the unit is transformed and how much is only copied. {BATCH} {OF_BATCH}",
     rf"{BATCH} Derive the gradient that is passed down, $\partial L/\partial x_{{ni}}$, for a given $\partial L/\partial y_{{ni}}$.",
     rf"{BATCH} {OF_BATCH} Say which of the two is a scaled sum. Cancel what can be cancelled.",
+    r"A dropout layer with the probability $p$ first makes a random mask $m_1, \dots, m_n$, where $m_i = 0$ with the probability $p$ and "
+    r"$m_i = 1$ otherwise. Then it makes $$y_i = \frac{m_i x_i}{1 - p}.$$ The mask is stored for the backward pass; it is a known "
+    r"constant. Derive $\partial y_i/\partial x_j$.",
     r"The activation $$y_i = \max(x_i, a x_i)$$ has a slope $0 < a < 1$ that is learned; it is shared by all units. "
     r"Given $\partial L/\partial y_i$, find $\partial L/\partial x_i$ and $\partial L/\partial a$.",
     r"A normalisation (here without gain and bias) computes $$y_i = \frac{x_i - m}{\sqrt{v + \epsilon}}, \qquad m = \frac1n \sum_k x_k, "
@@ -238,6 +241,8 @@ def test_what_describes_what_the_formulas_compute(question: str) -> None:
 
 
 @pytest.mark.parametrize("question", [
+    r"A layer with $y_i = m_i x_i$ has $z_i = 0$ with the probability $p$ and $z_i = 1$ otherwise. Derive $\partial y_i/\partial x_j$.",
+    r"The layer has $y_i = m_i x_i$ with a mask $m_i$. We halve vector $x$ first. Derive $\partial y_i/\partial x_j$.",
     f"Dropout is applied to the output of the layer {SOFT}", f"The scores are masked and we get {SOFT}",
     f"The output is then masked and the loss is {SOFT}", f"The scores are squashed to unit length before the layer {SOFT}",
     rf"{BATCH} Suppose we train with $\mu_i$ clipped. {OF_BATCH}", rf"{BATCH} The gradient is passed through $\mu_i$ unchanged. {OF_BATCH}",

@@ -109,6 +109,8 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
         own = name in LOSSES and _is_lettered(prose, stop, given)
         if masked if name == "dropout" else not own and (shown is None or shown(formulas)):
             continue
+        if name == "cases" and _is_drawn(prose, start, given):
+            continue
         if name == "negative_log_likelihood" and _stands_behind(prose, stop):
             continue  # of any distribution
         told = is_background(prose, start) if described else in_brackets(prose, start)
@@ -117,6 +119,14 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
             quoted = prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "
                                     "of all that the output goes through", line=prose.plain.line(start)))
+
+
+def _is_drawn(prose: Prose, start: int, given: Collection[str]) -> bool:
+    """«$m_i = 0$ with probability $p$ and $m_i = 1$ otherwise», of a mask that the layer is given."""
+    first, last = prose.sentence(start)
+    gap = next((g for g in prose.gaps if start <= g.start < last), None)
+    head = next(names_in(gap.formula.tree or ()), "") if gap is not None else ""
+    return "probability" in prose.text[first:start].split() and name_of(head) in given
 
 
 def _is_lettered(prose: Prose, stop: int, known: Collection[str]) -> bool:
@@ -377,7 +387,7 @@ def _views(prose: Prose, module: Module) -> Iterator[Open]:
             words = prose.text[gap.start + 1 : other.start]
             one, two = ({*map(name_of, bare_letters(g.formula))} & given for g in (gap, other))
             told = begins(words, 0, "naming.is") and ends(words, "view.of", over=("naming.article",))
-            if one and two and one != two and told and not {*words} & {*",.;?!¶"}:
+            if one and two and one != two and told and not {*words} & {*",.;?!¶"} and " and " not in words:
                 yield (gap.start, other.start + 1,
                        "is said, and the layer takes both as given: write the formulas with one of them")
 

@@ -83,7 +83,8 @@ def acts(clause: Sequence[Token], n: int) -> bool:
     if text in _ALONE:
         return not _adds_up(clause, n) and len(clause) > _SHORT  # not «extra thought:»
     if text in _GOES_ON:
-        return before != "as" and follows not in ("forward", "from", "the")  # not «they follow the same pattern»
+        named = before in ("as", "backward", "forward")  # «for the backward pass»
+        return not named and follows not in ("forward", "from", "the")  # not «they follow the same pattern»
     if text in DONE:
         if before in _BE or before in ("a", "an") or follows in _ENDS | {""}:
             return True

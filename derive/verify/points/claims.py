@@ -246,8 +246,10 @@ class Compiler:
         source += f"    return ({''.join(f't{n},' for n in range(len(terms)))})\n"
         left = claim.terms[0] if isinstance(claim, ex.Rel) else claim
         places = window_places(self.module.equations)
-        slots = {v: stands(v, left) or stands(v, whole) or elements(v, whole, places) for v in variables}
         windows = {v: counts(v, whole) for v in variables}
+        heads = [equation.terms[0] for equation in self.module.equations]  # i of x_{i+m} alone runs as in a_i = …
+        slots = {v: stands(v, left) or stands(v, whole) or elements(v, whole, places) or (
+            () if windows[v] else stands(v, *heads)) for v in variables}
         applied = tuple(n for n in ex.walk(whole) if isinstance(n, ex.SetApp) and n.args
                         and set(n.args) <= set(variables))
         return source, coder, (variables, slots, windows, applied, tuple(coder.marks), ops)

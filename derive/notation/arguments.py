@@ -50,6 +50,10 @@ def indices(r: Reader, sub: tr.Items, of: Symbol, item: tr.Item, rank: int | Non
     Raises :class:`NotationError` where their number is not the symbol's.
     """
     rank = len(of.axes) if rank is None else rank
+    runs = tr.split(tr.unwrap(sub), "COMMA")
+    whole = [*itertools.takewhile(lambda run: len(run) == 1 and tr.is_token(run[0], "COLON"), reversed(runs))]
+    if whole and len(runs) == rank:  # E_{w,:} is a row
+        return _terms(r, [*map(tuple, runs[: -len(whole)])], item.end)
     found = natural(r, sub, item.end, rank)
     if len(found) != rank and not (of.unwritten and len(found) == rank - of.unwritten):
         digits = r.shown(*tr.unwrap(sub)) if len(found) == 1 and tr.is_token(tr.unwrap(sub)[0], "NUMBER") else ""

@@ -34,6 +34,7 @@ _MEANS_HEADS, _WANTS, _THEM = _words("MEANS_HEADS"), _words("IS_WANTED"), _words
 _NOUNS = _words("IS_TRAINED") | _words("SCALES_OR_SHIFTS") | _words("GOES_IN") | _words("IS_COMPUTED_BETWEEN")
 _SOUGHT = _HEADS | _NOUNS | _words("IS_SOUGHT")
 _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", "ask", "small", "geometry")
+_SAYS = _words("IS_OR_GETS") | frozenset("has have stands denotes uses maps takes means gives computes holds".split())
 _SOON = 5  # words up to what something is expressed by
 _WORD = re.compile(r"[^\W\d_]{2}")
 
@@ -95,6 +96,10 @@ def _items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
         depth += (token.text == "(") - (token.text == ")")
         if token.text in _ASIDE:  # up to the next order
             told = 2
+        elif told == 1 and _names_another(tokens, n):
+            told = 0
+            found.append(token)
+            continue
         elif told == 2:
             told = 0 if token.text == ":" or orders(tokens, n) else 2
         else:
@@ -111,6 +116,13 @@ def _items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
             found.append(token)
     if found:
         yield tuple(found)
+
+
+def _names_another(tokens: Sentence, n: int) -> bool:
+    """«through the softmax to $W$», «through the softmax that of $W$», not «with respect to $W$»."""
+    towards = tokens[n].text in _TOWARDS and tokens[n - 1].text != "respect" and _is_letter(tokens, n + 1)
+    of = tokens[n + 1].text if n + 1 < len(tokens) else ""
+    return towards or tokens[n].text in ("that", "those", "one") and of in ("of", "for") and _is_letter(tokens, n + 2)
 
 
 def _is_letter(tokens: Sentence, n: int) -> bool:
@@ -188,16 +200,28 @@ def refuse_half(prose: Prose, module: Module) -> None:
     roles = {"vjp": module.inputs, "jacobian": module.inputs, "parameters": module.parameters}
     answered = {e.tensor for w in module.wanted for e in walk(w.wrt) if isinstance(e, Entry)} if module.wanted else {
         name for kind in module.asked for name in roles.get(kind, ())}
-    open_ = {*module.inputs, *module.parameters} - answered
+    open_, asked = {*module.inputs, *module.parameters} - answered, False
     for tokens, behind in zip(told, (*told[1:], ()), strict=False):
         texts = {t.text for t in tokens}
         wants = bool(texts & _WANTS and texts & (_HEADS | _MEANS_HEADS)) and not asks(tokens)
-        if not (wants or asks(behind) and _is_them(behind) and texts & _HEADS):
+        item = not asks(tokens) and _is_item(tokens, prose, asked)
+        asked = asked or asks(tokens)
+        if not (wants or item or asks(behind) and _is_them(behind) and texts & _HEADS):
             continue
         letters = {name for t in tokens if t.formulas and t.said is Said.LETTERS for name in (
             *letters_of(t.formula, module.table), *map(name_of, t.letters))}
         if letters & open_ or texts & {"parameter", "parameters"} and open_ & {*module.parameters}:
             raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+
+
+def _is_item(tokens: Sentence, prose: Prose, behind: bool) -> bool:
+    """«(2) through the softmax to $W$», of a list that is asked for: no verb says anything of it, and no derivative.
+
+    «Then go on to $W$» ``behind`` what is asked for.
+    """
+    said = any(t.text in _SAYS for t in tokens) or any(t.formulas and t.said is not Said.LETTERS for t in tokens)
+    goes = behind and any(a.text in _TOWARDS and b.formulas for a, b in itertools.pairwise(tokens))
+    return not said and (goes or bool(prose.plain.part(prose.plain.origin[tokens[0].start])))
 
 
 def _is_them(tokens: Sentence) -> bool:

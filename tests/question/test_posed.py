@@ -278,3 +278,19 @@ def test_what_is_asked_for_beside_a_derivative(asked: str, found: set[tuple[str,
 def test_nouns_beside_other_derivatives_are_open(asked: str) -> None:
     with pytest.raises(OpenError):
         wanted(f"{LINE} {asked}")
+
+
+NET = (r"Let $z_k = \sum_j U_{kj} x_j$, $h_k = \tanh(z_k)$ and $y_i = \sum_k V_{ik} h_k$. The gradient $\partial L/\partial y_i$ is "
+       r"given. %s")
+
+
+@pytest.mark.parametrize("asked", [
+    r"Backpropagate: (1) to the output weights: $\partial L/\partial V_{ik}$, (2) through the tanh to $U$, (3) to the input: "
+    r"$\partial L/\partial x_j$.",
+    r"Derive (1) $\partial L/\partial V_{ik}$, (2) through the tanh that of $U$, (3) $\partial L/\partial x_j$.",
+    r"Derive $\partial L/\partial V_{ik}$. Then go on to $U$ and $x$.", r"(1) Derive $\partial L/\partial V_{ik}$. (2) Through the tanh to $U$.",
+    r"(1) Derive $\partial L/\partial V_{ik}$. (2) Proceed with $U$.",
+])
+def test_an_item_that_only_goes_on_is_open(asked: str) -> None:
+    with pytest.raises(OpenError):
+        wanted(NET % asked)

@@ -201,7 +201,7 @@ def in_english(text: str) -> bool:
 
 _ALWAYS = frozenset("derive differentiate".split())
 _ASKING = frozenset("compute calculate find determine give write express formulate obtain work evaluate provide "
-                    "establish present simplify deduce state show define backprop".split())
+                    "establish present simplify deduce state show define backprop backpropagate".split())
 _NEAR = 8  # characters
 _ROLES = frozenset("""forward backward parameter parameters input inputs weight weights bias biases the and also then
     finally for of to in terms""".split())  # as headings of what is wanted

@@ -23,6 +23,8 @@ def chains(b: Builder, subject: Subject, targets: tuple[Target, ...], *, rules: 
     """∂y/∂x of each target, after the derivatives that it is made of; ``rules``: with local derivatives."""
     shown, before, letter, leads = set[Edge](), len(b.blocks), "", set[Block]()
     for target in targets:
+        if (target.of, target.wrt) in shown:
+            continue  # it stands above, on the way of another
         if rules and (len(targets) > 1 or subject.backward) and letter != (letter := target.wrt):
             b.prose("chain_by", wrt=b.m(target.before.wrt))
             leads.add(b.blocks[-1])

@@ -245,10 +245,28 @@ def of_vectors(formulas: list[Formula]) -> list[Formula]:
         calls = [(o, item, values) for o, item, at, _ in f.calls(others) if trees.spelt([item]) == f.name
                  and len(values := tr.arguments_of(at)) == len(letters)]
         if any({trees.spelt(tr.unwrap(value)) for value in values} != {*letters} for *_, values in calls):
-            formulas = _written_out(others, f)
+            formulas = _declared_at(_written_out(others, f), f, [values for *_, values in calls])
         elif any(_behind_equality(o, item) for o, item, _ in calls):
             formulas = _written_out(formulas, replace(f, body=()))
     return formulas
+
+
+def _declared_at(formulas: list[Formula], f: _Function, calls: list[list[list[tr.Item]]]) -> list[Formula]:
+    r"""x_n \in \mathbb{R}^D for x \in \mathbb{R}^D, of a function of x that is applied to samples x_n alone."""
+    sampled: dict[str | None, tr.Item] = {}
+    for n, own in enumerate(f.arguments):
+        values = {trees.spelt(tr.unwrap(values[n])): tr.unwrap(values[n]) for values in calls}
+        value, *more = [*values.values()] or [()]
+        found = tr.normal(value[0]) if len(value) == 1 else None
+        if not more and isinstance(found, tr.Scripted) and trees.letter(found.base) == trees.letter(own) and [
+                trees.letter(sub[0]) for sub in found.subs if len(sub) == 1] and not found.sups:
+            sampled[trees.letter(own)] = found
+
+    def declared(part: trees.Run) -> trees.Run:
+        head = sampled.get(trees.letter(part[0])) if len(part) == 3 and tr.is_token(part[1], "IN") else None
+        return part if head is None else (head, *part[1:])
+
+    return trees.in_statements(declared)(formulas) if sampled else formulas
 
 
 def _is_vector(argument: tr.Item, body: trees.Run) -> bool:

@@ -189,7 +189,8 @@ def in_brackets(formulas: list[Formula]) -> list[Formula]:
     r"""u_c(i, j) as u_{c,i,j}, where i and j run, or stand beside what runs: u_c(i + m, j + n)."""
     items = [i for f in formulas for run in trees.all_runs(f.tree or ()) for i in run]
     bound = {n for i in items for n in _bound_at(i)}
-    arguments = ({*tr.names_in(p)} for i in items if tr.is_group(i, "LPAREN") for p in tr.split(i.items, "COMMA"))
+    arguments = ({*tr.names_in(p)} for i in items if tr.is_group(i, "LPAREN") for p in tr.split(i.items, "COMMA")
+                 if all(tr.is_token(part, *_AT) for part in p))  # not those of σ(β x_i)
     beside = bound.union(*(own for own in arguments if len(own) > 1 and own & bound))
 
     def joined(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:

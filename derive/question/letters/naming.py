@@ -390,7 +390,7 @@ def sizes_said(prose: Prose) -> Iterator[str]:
         letter = _LETTER.fullmatch(latex)
         rest = prose.text[gap.start + 1 : gap.start + 80]
         before = prose.text[max(0, gap.start - 60) : gap.start]
-        if letter is None or name_of(letter[1]) in computed or ends(before, "sized.one") or (
+        if letter is None or name_of(letter[1]) in computed | run or ends(before, "sized.one") or (
                 name_of(letter[1]).rpartition("_")[2] in run and "_" in letter[1]):
             continue
         if re.search(r"\bsteps? of size\s*\Z", before):

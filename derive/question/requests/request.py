@@ -211,7 +211,8 @@ class Spoken:
                        self.text.replace("∎", " "), noun.stop, trained.start, "between", "wrt")]
         found: dict[str, bool] = {}
         for role, item in places:
-            if requested(self.text, item.start):
+            spelt_out = role == "inputs" and self.text.startswith(f" {GAP}", item.stop)  # «the backward messages ∂L/∂h»
+            if requested(self.text, item.start) and not spelt_out:
                 found[role] = found.get(role, False) or not self._letters_follow(item.stop)
         return found
 

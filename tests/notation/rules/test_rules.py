@@ -17,6 +17,11 @@ CASES = {
     "an entry at what runs, with a label": (
         [r"v_c(i, j) = \sum_m \sum_n K_c(m, n) u(i + m, j + n)"],
         [r"v_{c,i,j} = \sum_m \sum_n K_{c,m,n} u(i + m, j + n)"]),
+    "a value with its arguments, of which entries are read": (
+        [r"f_i(x, \beta) = x_i \tanh(\beta x_i)", r"i = 1, \dots, n"], [r"f_i(x, \beta) = x_i \tanh(\beta x_i)", r"i = 1, \dots, n"]),
+    "samples of a function of vectors": (
+        [r"f(\mathbf{x}) = w^\top \mathbf{x} + b, \mathbf{x} \in \mathbb{R}^D", r"E = \sum_n (t_n - f(\mathbf{x}_n))^2"],
+        [r"\mathbf{x}_n \in \mathbb{R}^D", r"E = \sum_n (t_n - (w^\top {\mathbf{x}_n} + b))^2"]),
     "a function of values with a label": ([r"y_c = \phi_c(a, b)", r"z_k = \sum_i x_{ki}"], [r"y_c = \phi_c(a, b)", r"z_k = \sum_i x_{ki}"]),
     "a function by its entries": ([r"y = f(W x)", r"f(a)_i = \max(a_i, 0)"], [r"y = f(W x)", r"f(u) = \max(u, 0)"]),
     "a function of a whole vector, by its entries": (

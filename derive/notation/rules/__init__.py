@@ -20,6 +20,7 @@ class Rule:
 # Letters with names of their own: the words see these.
 LETTERS = (
     Rule("∂L/∂p = ? is ∂L/∂p", trees.in_statements(signs.questioned)),
+    Rule("∂L/∂y_1, …, ∂L/∂y_K is ∂L/∂y", lists.derivatives_listed),
     Rule("MSE = … is one letter", letters.words),
     Rule("C' is a size", letters.sizes),
     Rule("x^1, …, x^m are samples", lists.samples),

@@ -441,3 +441,23 @@ def _cut(first: trees.Run, last: trees.Run) -> tuple[trees.Run, int, trees.Run] 
     low = first[-1] if first else None
     same = trees.spelt(lead) == trees.spelt(last[: len(lead)]) and all(tr.is_token(i, "NAME", "COMMA") for i in lead)
     return (lead, int(low.text), high) if same and tr.is_step(high) and tr.is_token(low, "NUMBER") else None
+
+
+def derivatives_listed(formulas: list[Formula]) -> list[Formula]:
+    r"""\partial L/\partial y_1, \dots, \partial L/\partial y_K as \partial L/\partial y."""
+    def bare(run: trees.Run) -> trees.Run:
+        parts = tr.split(run, "COMMA")
+        dotted = len(parts) in (3, 4) and len(parts[-2]) == 1 and tr.is_token(parts[-2][0], "DOTS")
+        if not dotted or not parts[0] or not tr.is_derivative(parts[0][0]):
+            return run
+        found = [trees.each(tuple(part), _without_number) for part in (*parts[:-2], parts[-1])]
+        return found[0] if len({trees.spelt(part) for part in found}) == 1 else run
+
+    return trees.changed(formulas, bare)
+
+
+def _without_number(item: tr.Item) -> tr.Item:
+    """y of y_1 and of y_K"""
+    own = tr.scripted(item)
+    counted = len(own.subs) == 1 and len(own.subs[0]) == 1 and tr.is_token(own.subs[0][0], "NUMBER", "NAME")
+    return own.base if counted and not (own.sups or own.primes) else item

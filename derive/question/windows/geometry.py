@@ -148,7 +148,12 @@ def window_spelt(
     zero_based = tuple(-a.start for a in spelt)
     one_based = tuple(1 - a.start - a.stride for a in spelt)
     counts = {a.base for a in spelt}
-    choice = _padding(zero_based, one_based, padding, counts, own[0].value == own[1].value)
+    if reader.first is not None:
+        own_count = (zero_based, one_based)[reader.first]
+        fits = min(own_count) >= 0 and (padding is None or padding.same or padding.before == own_count)
+        choice = own_count if fits else None
+    else:
+        choice = _padding(zero_based, one_based, padding, counts, own[0].value == own[1].value)
     if choice is None:
         stated = f"padding {padding.words} ({padding.source})" if padding else "no padding is stated"
         reader.refuse(

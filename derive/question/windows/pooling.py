@@ -11,7 +11,7 @@ from typing import Any
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Add, Entry, Extremum, Fn, Idx, Mul, Node, Reduce, Rel, SetApp, eq, transform, walk
+from derive.expr import Add, Entry, Extremum, Fn, Idx, Mul, Node, Num, Reduce, Rel, SetApp, eq, transform, walk
 from derive.layers import EXTREMA, POOLINGS, check_tie_rule, find, forward_of, layer
 from derive.layers.catalogue import Pooling
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
@@ -172,7 +172,8 @@ def _by_formula(pooled: Pooled) -> Module:
     wanted = pooled.wanted(form, forward.table)
     refuse_other_pooling(pooled.card, pooled.words)
     channels = len([*itertools.takewhile(lambda a: (a.size, a.stride, a.start) == (1, 1, 0), form.axes or ())])
-    reader = Reader(pooled.card, pooled.words, form.rank, forward.line, pooled.unread, channels=channels % form.rank)
+    reader = Reader(pooled.card, pooled.words, form.rank, forward.line, pooled.unread, channels=channels % form.rank,
+                    first=_first(form, pooled.read) if form.axes else None)
     tie_rule = tie_rule_of(reader)
     source = forward.table.named(form.source)
     declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))
@@ -180,6 +181,14 @@ def _by_formula(pooled: Pooled) -> Module:
     return module_over(form, with_loss(forward.table, wanted.loss), field, tie_rule=tie_rule, name=name_of_op(form.op),
                        key=pooled.card.id, input_size=size, asked=wanted.messages, parts=wanted.parts,
                        readings=(forward.reading, *reader.readings, *wanted.readings))
+
+
+def _first(form: WindowForm, read_: Read) -> int | None:
+    """1 of k = 1, …, K and l = 1, …, L, of the output's indices; None where they begin apart, or nothing says it."""
+    ranges = [part.terms for _, node in read_.nodes for part in walk(node) if isinstance(part, Rel)]
+    found = {int(low.value) for low, letter, *_ in (terms for terms in ranges if len(terms) == 3)
+             if isinstance(low, Num) and letter in form.output.indices}
+    return found.pop() if len(found) == 1 and found <= {0, 1} else None
 
 
 def _written(pooled: Pooled) -> Forward:

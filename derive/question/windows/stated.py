@@ -38,6 +38,7 @@ class Reader:
     line: int | None = None  # of the formula
     unread: tuple[Problem, ...] = ()  # formulas that could not be read: what is missing may stand there
     channels: int = 0  # how many axes, the first ones, windows do not move on
+    first: int | None = None  # where the output's indices are said to begin, k = 1, …, K
     problems: list[Problem] = field(default_factory=list)
     readings: list[str] = field(default_factory=list)
 

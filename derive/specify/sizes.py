@@ -11,6 +11,7 @@ from fractions import Fraction
 import derive.expr as ex
 from derive.affine import Affine
 from derive.axes import Slot, axes, reaches_on, stands, stepping
+from derive.axes import counts as counts_windows
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.module import Module
 from derive.notation.formulas import Formula
@@ -231,8 +232,8 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
         runs = stands(variable, value) and not reaches_on(variable, value)
         if runs and low is ex.ONE and not module.fields and module.first is None and not module.starts:
             module = replace(module, first=1)
-        if high is None:
-            continue
+        if high is None or module.fields and counts_windows(variable, value):
+            continue  # of windows as many as the input has
         length = ex.add(high, ex.ONE,
                         *(ex.mul(ex.MINUS_ONE, t) for t in (low.terms if isinstance(low, ex.Add) else (low,))))
         if runs:  # it runs along that axis

@@ -441,6 +441,7 @@ ORACLES: dict[str, Oracle] = {
     "line_of_filters": Oracle(lambda b, w, x: np.maximum(0, b[:, None] + np.array([np.correlate(x, r) for r in w])).max(1),
                               ((2,), (2, 3), (6,))),
     "messages_inside": Oracle(lambda w, x, b, v, t: (v @ np.tanh(w @ x + b) - t) ** 2 / 2, ((3, 2), (2,), (3,), (3,), S)),
+    "norm_of_fours": Oracle(lambda x, p: (np.abs(x.reshape(-1, 4)) ** p).sum(1) ** (1 / p), ((8,), S), {1: "3"}),
     "mean_of_words": Oracle(lambda e, w: e[w.astype(int) - 1].mean(0), ((5, 3), (4,)), {1: "1..5"}),
     "strided": Oracle(lambda w, x, s: conv1d(w, x, 0, int(s)), ((3,), (9,), S), {2: "2"}),
     "dilated_zeros": Oracle(lambda w, x, d: np.convolve(np.kron(w, np.eye(int(d))[0]), x)[: len(x)], ((3,), (9,), S), {2: "2"}),

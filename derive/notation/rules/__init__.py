@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from derive.notation.formulas import Formula
-from derive.notation.rules import columns, functions, letters, lists, signs, softmax, trees
+from derive.notation.rules import columns, functions, letters, lists, sets, signs, softmax, trees
 from derive.records import dataclass
 
 
@@ -40,6 +40,8 @@ SPELLINGS = (
     Rule("≈ is =", columns.approximations),
     Rule("a ∈ (0, 1] is 0 < a ≤ 1", trees.in_statements(signs.interval)),
     Rule("i ∈ Ω = {1, …, N} is i ∈ {1, …, N}", signs.named_ranges),
+    Rule("Ω(k) = {2k, 2k + 1} has all between its ends", sets.windows),
+    Rule("(i, j) ∈ {2k, 2k + 1} × {2l, 2l + 1} is 2k ≤ i ≤ 2k + 1, …", sets.products),
     Rule("y_{out} has a label", signs.labels),
     Rule("diag(d_1, …, d_n) is diag(d)", lists.in_diagonals),
     Rule("a[z] is a(z)", signs.brackets),

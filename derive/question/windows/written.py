@@ -84,8 +84,11 @@ def fields_of(card: Card, words: Words, used: Sequence[Definition],
     refuse_other_pooling(card, words)
     (name, (applied, definition)), = sets.items()
     _refuse_contradiction(words, used)
-    reader = Reader(card, words, len(applied.args), definition.formula.line)
-    field, _ = window_geometry(reader, _spelt(applied, found), place(definition.formula))
+    spelt = _spelt(applied, found)
+    starts = {int(low.value) for letter, low, _ in found.ranges if letter in applied.args and isinstance(low, Num)}
+    first = starts.pop() if spelt and len(starts) == 1 and starts <= {0, 1} else None
+    reader = Reader(card, words, len(applied.args), definition.formula.line, first=first)
+    field, _ = window_geometry(reader, spelt, place(definition.formula))
     _refuse_other_count(words, definition, name, field)
     return ((name, field),), tuple(reader.readings)
 

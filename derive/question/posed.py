@@ -48,9 +48,10 @@ _FOR = frozenset({"for", "with", "at"})  # a special case
 _SMALL = 3  # letters of a word between others
 _DOES_SO = frozenset("can may must will holds should".split())
 _SAYS, _WHETHER = _words("ASKS_FOR_WORDS"), _words("OPENS_A_QUESTION")
-_REWRITES = frozenset("cancel simplify rewrite".split())
-_RESULTS = frozenset("can possible result results answer answers terms everything".split())
+_REWRITES = frozenset("cancel simplify rewrite check verify confirm compare".split())  # of what is found
+_RESULTS = frozenset("can possible result results answer answers terms everything your that".split())
 _MORE = _words("SAYS_MORE")
+_TAKEN = frozenset("taken set treated regarded".split())
 _PRONOUNS = frozenset({"it", "they"})
 _VARIABLES = frozenset("input inputs variable variables quantities values".split())
 _EPSILON = frozenset("epsilon varepsilon eps".split())
@@ -76,11 +77,12 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
     told = sentences(prose) if in_english(prose.text) else []
     windows, attributes, behind = _of_windows(prose, module), _attributes(prose), False
     _refuse_zeros(prose, module, known)
+    zeros = {t.start for clause in told_outside(prose) for t in clause}  # which are in the formulas
     for tokens in told:
         follows, beside = behind or points(tokens), Told(tokens)
         shown = max((t.start for t in tokens if t.equates), default=0)  # words that a formula follows say what it shows
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
-            if _is_special(clause, module):
+            if _is_special(clause, module) or zeros.intersection(t.start for t in clause if t.text in _TAKEN):
                 continue
             said = _held(clause, module) or _takes_limit(clause)
             partakes = _takes_part(clause, module)

@@ -221,6 +221,9 @@ OF_BATCH = r"Derive $\partial L/\partial x_{ni}$ and $\partial L/\partial \gamma
 
 
 @pytest.mark.parametrize("question", [
+    r"Outliers count less if the squared loss is replaced by another. $$L = \sum_n \log(1 + (y_n - t_n)^2)$$ with targets $t_n$. Derive "
+    r"$\partial L/\partial y_n$.",
+    rf"{BATCH} {OF_BATCH} Check your result: for $\gamma_i = 1$ it must become one half of the known one.",
     f"The softmax layer transforms the scores $x_1, \\dots, x_K$ to probabilities {SOFT}",
     f"The scores are shifted and scaled to a distribution, {SOFT}",
     rf"{BATCH} Suppose we fine-tune with $\mu_i$ and $\sigma_i$ frozen. {OF_BATCH}",
@@ -243,6 +246,7 @@ def test_what_describes_what_the_formulas_compute(question: str) -> None:
 @pytest.mark.parametrize("question", [
     r"A layer with $y_i = m_i x_i$ has $z_i = 0$ with the probability $p$ and $z_i = 1$ otherwise. Derive $\partial y_i/\partial x_j$.",
     r"The layer has $y_i = m_i x_i$ with a mask $m_i$. We halve vector $x$ first. Derive $\partial y_i/\partial x_j$.",
+    rf"{BATCH} The output is doubled if the input is negative. {OF_BATCH}",
     f"Dropout is applied to the output of the layer {SOFT}", f"The scores are masked and we get {SOFT}",
     f"The output is then masked and the loss is {SOFT}", f"The scores are squashed to unit length before the layer {SOFT}",
     rf"{BATCH} Suppose we train with $\mu_i$ clipped. {OF_BATCH}", rf"{BATCH} The gradient is passed through $\mu_i$ unchanged. {OF_BATCH}",

@@ -68,7 +68,7 @@ ASKED = (
     (r"Derive the gradients for the first layer from $\partial L/\partial y$.", None),
     (r"Derive all gradients of the first layer and $\partial L/\partial x$.", None),
     (r"Determine from $\partial L/\partial y$ what is passed on to $x$, and which contributions the step makes to the gradients of "
-     r"$W_1$ and $b_1$.", None),
+     r"$W_1$ and $b_1$.", {"x", "W_1", "b_1"}),
     (r"Give the gradients with respect to $x$; then do the same for the weights.", None),
 )
 WORDS = r"A network has the weight matrices $W_1$, $W_2$, the biases $b_1$, $b_2$ and the input $x$. "

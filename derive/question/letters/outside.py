@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import derive.expr as ex
 from derive.axes import Slot
 from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import Said
 from derive.notation.symbols import Kind, SymbolTable
 from derive.notation.tree import names_in
 from derive.question.sentences.grammar import words_of
@@ -21,7 +22,9 @@ def told_outside(prose: Prose) -> Iterator[Sentence]:
     """The clauses that say that something outside is zero: up to the signs and the equations around."""
     for tokens in sentences(prose) if in_english(prose.text) else ():
         for n, token in enumerate(tokens) if not asks(tokens) else ():
-            if token.text not in _OUTSIDE:
+            of = tokens[n + 1] if n + 1 < len(tokens) else None
+            other = token.text == "other" and of is not None and bool(of.formulas) and of.said is Said.LETTERS
+            if token.text not in _OUTSIDE and not other:  # «0 for any other $t$»
                 continue
             ends = [m for m, t in enumerate(tokens) if t.kind == "sign" or t.equates]
             first = max((m + 1 for m in ends if m < n), default=0)

@@ -139,16 +139,17 @@ class Told:
     """What of a sentence is no fact about this layer: what was, what one may do and why, a limit, what others do.
 
     «the centres were found by clustering», «we dropped the biases», «a trick is to replace …», «because they mask …»,
-    «if $f = 0$, the state is copied», «(subtract the maximum first)».
+    «if $f = 0$, the state is copied», «outliers count less if the loss is replaced», «(subtract the maximum first)».
     """
 
     def __init__(self, sentence: Sequence[Token]) -> None:
         self.sentence = sentence
         self.before: dict[int, tuple[bool, str, str]] = {}  # told by what stands before, and the last two words there
         supposed, reason, depth, last, second = sentence[:1] and sentence[0].text == "if", False, 0, "", ""
-        formula = False
+        formula, plain, condition = False, not any(t.formulas for t in sentence), False
         for token in sentence:
-            self.before[token.start] = bool(reason or depth > 0 or supposed and formula), last, second
+            condition = (condition or plain and token.text == "if" and bool(last)) and token.kind != "sign"
+            self.before[token.start] = bool(reason or depth > 0 or condition or supposed and formula), last, second
             depth += (token.text == "(") - (token.text == ")")
             reason = reason or token.text in _WHY | _OTHERS
             formula = formula or bool(token.formulas)

@@ -14,6 +14,7 @@ from functools import partial
 from derive.errors import CardError, Problem
 from derive.expr import Entry, walk
 from derive.module import Module
+from derive.notation import tree as tr
 from derive.notation.rules.kinds import Said
 from derive.notation.symbols import Kind, name_of
 from derive.question.letters.naming import letters_of
@@ -35,6 +36,10 @@ _NOUNS = _words("IS_TRAINED") | _words("SCALES_OR_SHIFTS") | _words("GOES_IN") |
 _SOUGHT = _HEADS | _NOUNS | _words("IS_SOUGHT")
 _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", "ask", "small", "geometry")
 _SAYS = _words("IS_OR_GETS") | frozenset("has have stands denotes uses maps takes means gives computes holds".split())
+_ALIKE = frozenset("same likewise similarly analogously analogous".split())
+_RECEIVES = _HEADS | frozenset("receive receives get gets arrive arrives reach reaches obtain obtains".split())
+_SMALL_WORDS = frozenset("and for what about how with the of to then or also finally now by on".split())
+_EXAMPLE = frozenset("example instance including".split())
 _SOON = 5  # words up to what something is expressed by
 _WORD = re.compile(r"[^\W\d_]{2}")
 
@@ -104,7 +109,9 @@ def _items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
             told = 0 if token.text == ":" or orders(tokens, n) else 2
         else:
             goes_on = bool(told) and (token.text not in (",", ";") or _is_letter(tokens, n + 1))
-            of_item = n > first and tokens[n - 1].text in _HEADS | _MEANS_HEADS and token.text in ("that", "which")
+            behind = tokens[n + 1].text if n + 1 < len(tokens) else ""
+            of_item = token.text in ("that", "which") and (
+                n == first or tokens[n - 1].text in _HEADS | _MEANS_HEADS or behind in ("by", "of", "for"))
             told = int(goes_on or token.text in _TOLD and not of_item or (not with_manner and _tells_how(tokens, n)))
         ends = token.kind == "sign" or token.text in ("and", "well") or any(f.display for f in token.formulas)
         if ends and token.formulas and not (told or depth):
@@ -132,14 +139,14 @@ def _is_letter(tokens: Sentence, n: int) -> bool:
 def _tells_how(tokens: Sentence, n: int) -> bool:
     """«using $z$», «in terms of $δ$», «∂L/∂w for $x$», not «with respect to $x$», «as well as», «gradients for $x$»."""
     if tokens[n].text == "for":
-        heads = _HEADS | _MEANS_HEADS - {"what"}
+        heads = _HEADS | _MEANS_HEADS - {"what"} | _ALIKE
         about = [t for t in tokens[:n] if t.text in heads or t.formulas and t.said is Said.DERIVATIVE]
         return bool(about) and bool(about[-1].formulas)  # not «∂L/∂w and the message for the widths»
     if tokens[n].text == "by" and "express" in {t.text for t in tokens[:n]}:  # «express it by the $g = ∂L/∂s$»
         known = (Said.DERIVATIVE, Said.GRADIENT)
         return any(t.formulas and (t.equates or t.said in known) for t in tokens[n + 1 : n + 1 + _SOON])
     around = {t.text for t in tokens[max(0, n - 1) : n + 2]} - {tokens[n].text}
-    return tokens[n].text in _HOW and not around & {"respect", "well"}
+    return tokens[n].text in _HOW and not around & {"respect", "well", "arrives", "arrive"}
 
 
 def unbound(item: Sentence, prose: Prose, known: set[int]) -> bool:
@@ -148,7 +155,7 @@ def unbound(item: Sentence, prose: Prose, known: set[int]) -> bool:
     rest = item[at:]
     if not rest or any(t.formulas for t in rest) or any(t.start in known for t in rest):
         return False
-    heads = [n for n, t in enumerate(rest) if t.text in _HEADS]
+    heads = [n for n, t in enumerate(rest) if t.text in _HEADS | _MEANS_HEADS - {"what"}]
     read = {at for family in _OF_REQUESTS for span in spans(prose.text, family) for at in range(span.start, span.stop)}
     own = [t for t in rest if _WORD.match(t.text) and t.start not in read]
     if heads and any(t.text in _NOUNS for t in rest[heads[0] + 1 :]):  # «with respect to the six weight matrices»
@@ -183,6 +190,8 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
         for item in items(tokens) if asks(tokens) and in_english(prose.text) else ():
             valued = any(t.text in _VALUED for t in item)  # «compute $p$ and …», not «give what is passed to $p$»
             for before, token in itertools.pairwise((item[0], *item)):
+                if token.formulas and token.said is Said.DERIVATIVE and _is_sum(token):
+                    raise not_asked_so(prose, token.start, token.start + 1)
                 if not token.formulas or token.said is not Said.LETTERS:
                     continue
                 letters = given if valued and before.text not in _TOWARDS else given | defined
@@ -192,6 +201,12 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
                     raise CardError(Problem(f"`{sorted(wrong)[0]}` stands in what is asked, and no derivative by it is "
                                             "understood; write the derivatives that are wanted, or `derive` in the "
                                             "front matter", line=prose.plain.line(token.start), key="derive"))
+
+
+def _is_sum(token: Token) -> bool:
+    r"""\sum_i \partial y_i/\partial x_j"""
+    tree = token.formula.tree or ()
+    return bool(tree) and tr.is_token(tr.base_of(tree[0]), "BIG") and not token.equates
 
 
 def refuse_half(prose: Prose, module: Module) -> None:
@@ -204,8 +219,10 @@ def refuse_half(prose: Prose, module: Module) -> None:
     for tokens, behind in zip(told, (*told[1:], ()), strict=False):
         texts = {t.text for t in tokens}
         wants = bool(texts & _WANTS and texts & (_HEADS | _MEANS_HEADS)) and not asks(tokens)
-        item = not asks(tokens) and _is_item(tokens, prose, asked)
+        item = not asks(tokens) and (_is_item(tokens, prose, asked) or asked and _goes_on(tokens, prose))
         asked = asked or asks(tokens)
+        if open_ and asks(tokens) and _gives_an_example(tokens):
+            raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
         if not (wants or item or asks(behind) and _is_them(behind) and texts & _HEADS):
             continue
         letters = {name for t in tokens if t.formulas and t.said is Said.LETTERS for name in (
@@ -222,6 +239,21 @@ def _is_item(tokens: Sentence, prose: Prose, behind: bool) -> bool:
     said = any(t.text in _SAYS for t in tokens) or any(t.formulas and t.said is not Said.LETTERS for t in tokens)
     goes = behind and any(a.text in _TOWARDS and b.formulas for a, b in itertools.pairwise(tokens))
     return not said and (goes or bool(prose.plain.part(prose.plain.origin[tokens[0].start])))
+
+
+def _goes_on(tokens: Sentence, prose: Prose) -> bool:
+    """«$b$ is treated in the same way», «What does $b$ receive?», «And for $b$?»"""
+    texts = {t.text for t in tokens if t.kind == "word"}
+    _, stop = prose.sentence(tokens[-1].start)
+    question = prose.text[stop - 1 : stop] == "?"
+    return bool(texts & _ALIKE) or question and bool(texts & _RECEIVES or texts <= _SMALL_WORDS)
+
+
+def _gives_an_example(tokens: Sentence) -> bool:
+    """«all gradients, e.g. ∂L/∂a»"""
+    places = [n for n, t in enumerate(tokens) if t.formulas and t.said is Said.DERIVATIVE]
+    before = [[t.text for t in tokens[max(0, n - 3) : n]] for n in places]
+    return any(_EXAMPLE & {*texts} or texts[-2:] == ["e", "g"] for texts in before)
 
 
 def _is_them(tokens: Sentence) -> bool:

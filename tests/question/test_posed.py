@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derive.card import Card
-from derive.errors import CardError, OpenError
+from derive.errors import CardError, DeriveError, OpenError
 from derive.expr import Entry
 from derive.module import Module
 from derive.question import module_of
@@ -298,3 +298,18 @@ NET = (r"Let $z_k = \sum_j U_{kj} x_j$, $h_k = \tanh(z_k)$ and $y_i = \sum_k V_{
 def test_an_item_that_only_goes_on_is_open(asked: str) -> None:
     with pytest.raises(OpenError):
         wanted(NET % asked)
+
+
+@pytest.mark.parametrize("asked", [
+    "derive $\\partial L/\\partial a$ and then the same for $b$.", "derive $\\partial L/\\partial a$. What does $b$ receive?",
+    "derive $\\partial L/\\partial a$. And for $b$?", "compute all gradients, e.g. $\\partial L/\\partial a$.",
+    "derive $\\partial L/\\partial a$; $b$ is treated in the same way.", "compute $\\sum_i \\partial y_i/\\partial x_j$.",
+])
+def test_what_is_asked_for_by_the_way_is_not_left_out(asked: str) -> None:
+    with pytest.raises(DeriveError):
+        wanted(rf"Let $y_i = a x_i + b$. Given $\partial L/\partial y_i$, {asked}")
+
+
+def test_a_noun_in_a_list_is_asked_for() -> None:
+    asked = r"Given $\partial L/\partial y_i$, obtain the gradient by $a$ and that by the offset."
+    assert {"a", "b"} <= {wrt for _, wrt in wanted(rf"Let $y_i = a x_i + b$. {asked}")}

@@ -38,7 +38,8 @@ def derivative(token: Token) -> Token | None:
     if token.kind != "formula" or _CHANGED.search(token.formula.latex):
         return None
     if token.said is Said.DERIVATIVE:
-        return None if any(tr.is_token(i, "PLUS", "MINUS") for i in token.formula.tree or ()) else token
+        more = any(tr.is_token(tr.base_of(i), "PLUS", "MINUS", "BIG") for i in token.formula.tree or ())
+        return None if more else token
     return token if token.said is Said.GRADIENT or DERIVED.fullmatch(token.formula.latex) else None
 
 

@@ -20,6 +20,7 @@ from derive.notation.rules.kinds import Said, equates, is_case
 from derive.notation.rules.trees import sides, statements
 from derive.notation.symbols import latex_of, name_of
 from derive.notation.tree import Item, below, names_in, split
+from derive.question.exchanged import refuse_exchanged
 from derive.question.letters.outside import told_outside
 from derive.question.sentences.acts import Told, acts, does, done, in_bracket, points, predicate
 from derive.question.sentences.atoms import number_of
@@ -78,6 +79,8 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
     windows, attributes, behind = _of_windows(prose, module), _attributes(prose), False
     _refuse_zeros(prose, module, known)
     zeros = {t.start for clause in told_outside(prose) for t in clause}  # which are in the formulas
+    for tokens in filter(asks, told):
+        refuse_exchanged(tokens, prose, module)
     for tokens in told:
         follows, beside = behind or points(tokens), Told(tokens)
         shown = max((t.start for t in tokens if t.equates), default=0)  # words that a formula follows say what it shows

@@ -38,6 +38,7 @@ _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", 
 _SAYS = _words("IS_OR_GETS") | frozenset("has have stands denotes uses maps takes means gives computes holds".split())
 _ALIKE = frozenset("same likewise similarly analogously analogous".split())
 _RECEIVES = _HEADS | frozenset("receive receives get gets arrive arrives reach reaches obtain obtains".split())
+_SEVERAL, _TOO = frozenset("both all each every two three".split()), frozenset("too also well".split())
 _SMALL_WORDS = frozenset("and for what about how with the of to then or also finally now by on".split())
 _EXAMPLE = frozenset("example instance including".split())
 _SOON = 5  # words up to what something is expressed by
@@ -190,7 +191,7 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
         for item in items(tokens) if asks(tokens) and in_english(prose.text) else ():
             valued = any(t.text in _VALUED for t in item)  # «compute $p$ and …», not «give what is passed to $p$»
             for before, token in itertools.pairwise((item[0], *item)):
-                if token.formulas and token.said is Said.DERIVATIVE and _is_sum(token):
+                if token.formulas and (token.said is Said.DERIVATIVE and _is_sum(token) or _is_power(token, module)):
                     raise not_asked_so(prose, token.start, token.start + 1)
                 if not token.formulas or token.said is not Said.LETTERS:
                     continue
@@ -209,6 +210,14 @@ def _is_sum(token: Token) -> bool:
     return bool(tree) and tr.is_token(tr.base_of(tree[0]), "BIG") and not token.equates
 
 
+def _is_power(token: Token, module: Module) -> bool:
+    """y^2, which is no letter of the layer"""
+    tree = token.formula.tree or ()
+    raised = token.said is Said.LETTERS and not token.letters and any(
+        len(sup) == 1 and tr.is_token(sup[0], "NUMBER") for i in tree for sup in tr.scripted(i).sups)
+    return raised and name_of(token.formula.latex.strip()) not in {*module.given, *module.defined}
+
+
 def refuse_half(prose: Prose, module: Module) -> None:
     """Raise :class:`CardError` for what is asked without an order: «the one of $W$ is needed, too», «… Derive them.»"""
     told = sentences(prose) if in_english(prose.text) else ()
@@ -221,7 +230,9 @@ def refuse_half(prose: Prose, module: Module) -> None:
         wants = bool(texts & _WANTS and texts & (_HEADS | _MEANS_HEADS)) and not asks(tokens)
         item = not asks(tokens) and (_is_item(tokens, prose, asked) or asked and _goes_on(tokens, prose))
         asked = asked or asks(tokens)
-        if open_ and asks(tokens) and _gives_an_example(tokens):
+        more = asks(tokens) and (_gives_an_example(tokens) or "layers" in texts and bool(texts & _SEVERAL)) or (
+            wants and bool(texts & _TOO) and not any(t.formulas for t in tokens))
+        if open_ and more:
             raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
         if not (wants or item or asks(behind) and _is_them(behind) and texts & _HEADS):
             continue
@@ -246,7 +257,7 @@ def _goes_on(tokens: Sentence, prose: Prose) -> bool:
     texts = {t.text for t in tokens if t.kind == "word"}
     _, stop = prose.sentence(tokens[-1].start)
     question = prose.text[stop - 1 : stop] == "?"
-    return bool(texts & _ALIKE) or question and bool(texts & _RECEIVES or texts <= _SMALL_WORDS)
+    return bool(texts & _ALIKE or "forget" in texts) or question and bool(texts & _RECEIVES or texts <= _SMALL_WORDS)
 
 
 def _gives_an_example(tokens: Sentence) -> bool:

@@ -313,3 +313,25 @@ def test_what_is_asked_for_by_the_way_is_not_left_out(asked: str) -> None:
 def test_a_noun_in_a_list_is_asked_for() -> None:
     asked = r"Given $\partial L/\partial y_i$, obtain the gradient by $a$ and that by the offset."
     assert {"a", "b"} <= {wrt for _, wrt in wanted(rf"Let $y_i = a x_i + b$. {asked}")}
+
+
+HIDDEN = r"Let $h = \tanh(W x)$ and $y = v^\top h$ with $x \in \mathbb{R}^n$. %s"
+
+
+@pytest.mark.parametrize("asked", [
+    r"Now replace the tanh by a ReLU and derive $\partial y/\partial W$.", r"Derive $\partial y/\partial W$ for a ReLU instead of the tanh.",
+    r"Derive $\partial y/\partial W$ when the tanh is exchanged for a ReLU.", r"Derive $\partial y/\partial W$ for a ReLU.",
+    r"Derive the derivative of $y^2$ with respect to $x$.", r"Derive the gradients of both layers, first $\partial y/\partial v$.",
+    r"Derive $\partial y/\partial W$. The output layer's gradient is needed as well.", r"Derive $\partial y/\partial W$. Do not forget $v$.",
+])
+def test_another_layer_or_more_of_it_is_not_answered(asked: str) -> None:
+    with pytest.raises(OpenError):
+        wanted(HIDDEN % asked)
+
+
+@pytest.mark.parametrize("asked", [
+    r"Derive $\partial y/\partial W$ and compare it with that of a ReLU.", r"Derive $\partial y/\partial W$. What would change with a ReLU?",
+    r"Derive $\partial y/\partial W$ using the derivative of the tanh.",
+])
+def test_other_layers_are_compared(asked: str) -> None:
+    assert wanted(HIDDEN % asked) == {("y", "W")}

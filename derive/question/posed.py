@@ -8,6 +8,7 @@ compute, they *pose* the question.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
@@ -53,6 +54,9 @@ _REWRITES = frozenset("cancel simplify rewrite check verify confirm compare".spl
 _RESULTS = frozenset("can possible result results answer answers terms everything your that".split())
 _MORE = _words("SAYS_MORE")
 _TAKEN = frozenset("taken set treated regarded".split())
+_EQUAL = frozenset("equal tie ties tied".split())
+_GRADIENTS = frozenset("gradient derivative subgradient message".split())
+_SHARES = frozenset("both split shared evenly equally goes sent passed routed first last halved".split())
 _PRONOUNS = frozenset({"it", "they"})
 _VARIABLES = frozenset("input inputs variable variables quantities values".split())
 _EPSILON = frozenset("epsilon varepsilon eps".split())
@@ -88,9 +92,12 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
             if _is_special(clause, module) or zeros.intersection(t.start for t in clause if t.text in _TAKEN):
                 continue
             said = _held(clause, module) or _takes_limit(clause)
-            partakes = _takes_part(clause, module)
+            partakes = _takes_part(clause, module) or _shares(tokens, clause, module)
             if said is None and not (of_words and _names_a_part(clause)):
-                said = next((t for t in more(beside, clause, follows and shown <= clause[-1].start, known)
+                after = any(t.formulas and t.equates and t.start < clause[0].start for t in tokens)
+                found = itertools.chain(more(beside, clause, follows and shown <= clause[-1].start, known), (
+                    t for t in more(beside, clause, after, known) if t.text in _MORE))  # «with periodic boundary»
+                said = next((t for t in found
                              if t.start not in attributes and not _is_shown(tokens, t)
                              and not _is_of_windows(clause, t, windows) and not _is_left_as_it_is(clause, t, module)
                              and not _is_of_given(clause, t, module)), None)
@@ -128,6 +135,13 @@ def _takes_part(clause: Sentence, module: Module) -> Token | None:
                                     for n in walk(e))
     around = extreme and texts & _IS_ZERO and not texts & _NOT
     return next((t for t in clause if around and t.text in _PARTAKES), None)
+
+
+def _shares(sentence: Sentence, clause: Sentence, module: Module) -> Token | None:
+    """«if both are equal, the gradient goes to both», where no windows have a rule for ties."""
+    texts = {t.text for t in sentence}
+    ties = not module.fields and not module.at_ties and texts & _EQUAL and texts & _GRADIENTS
+    return next((t for t in clause if ties and t.text in _SHARES), None)
 
 
 def _is_special(clause: Sentence, module: Module) -> bool:

@@ -335,3 +335,20 @@ def test_another_layer_or_more_of_it_is_not_answered(asked: str) -> None:
 ])
 def test_other_layers_are_compared(asked: str) -> None:
     assert wanted(HIDDEN % asked) == {("y", "W")}
+
+
+@pytest.mark.parametrize("question", [
+    r"Let $L = \sum_k y_k^2$ plus an L2 penalty. Derive $\partial L/\partial y_k$.",
+    r"Let $y_t = \sum_{k=0}^{2} w_k x_{t+k}$ with periodic boundary. Derive $\partial L/\partial x_t$ for given $\partial L/\partial y_t$.",
+    r"Let $f = \max(x_1, x_2)$. If both are equal, the gradient goes to both. Derive $\partial f/\partial x_1$.",
+])
+def test_what_stands_behind_a_formula_in_its_sentence(question: str) -> None:
+    with pytest.raises(OpenError):
+        wanted(question)
+
+
+@pytest.mark.parametrize("rule", ["first", "last"])
+def test_the_maximum_that_takes_the_gradient(rule: str) -> None:
+    question = (r"Let $y_{kl} = \max_{(i,j) \in \Omega(k,l)} x_{ij}$ with $2 \times 2$ windows and stride 2. The gradient goes to the "
+                f"{rule} maximum of each window. Derive the backward message.")
+    assert module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n")).tie_rule == rule

@@ -107,6 +107,8 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
     for name, start, stop in places:
         shown = SHOWN.get(name)
         own = name in LOSSES and _is_lettered(prose, stop, given)
+        if ends(prose.text[:start], "goes.plus", over=("goes.adjective",)):
+            raise _unwritten(prose, start, stop)  # «$L = …$ plus an L2 penalty»
         if masked if name == "dropout" else not own and (shown is None or shown(formulas)):
             continue
         if name == "cases" and _is_drawn(prose, start, given):
@@ -116,9 +118,13 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
         told = is_background(prose, start) if described else in_brackets(prose, start)
         if not (told or discussed(prose.text, start)) and (
                 name == "cases" or own or _goes_on(prose, start, stop, described and name not in _ADDED)):
-            quoted = prose.plain.quote(start, stop)
-            raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "
-                                    "of all that the output goes through", line=prose.plain.line(start)))
+            raise _unwritten(prose, start, stop)
+
+
+def _unwritten(prose: Prose, start: int, stop: int) -> CardError:
+    quoted = prose.plain.quote(start, stop)
+    return CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas of all that "
+                             "the output goes through", line=prose.plain.line(start)))
 
 
 def _is_drawn(prose: Prose, start: int, given: Collection[str]) -> bool:

@@ -391,6 +391,7 @@ def _tie_rule_said(reader: Reader) -> str:
     for tie in named(prose.text, "ties.of"):
         start, stop = prose.sentence(tie.start)
         said = {span.concept.partition(".")[2] for span in named(prose.text[start:stop], *_TIE_RULES, "ties.other")}
+        said |= {rule for rule in ("first", "last") if prose.text.startswith(rule, tie.start)}  # «the last maximum»
         if not said or discussed(prose.text, tie.start) or named(prose.text[start:stop], "ties.none"):
             continue
         if len(said) > 1 or "other" in said:

@@ -27,7 +27,7 @@ def test_markdown_keeps_its_cells_apart() -> None:
                          r"| $\vert x\vert  \le 1$ | proved | by Z3, a_b & 2% \| 3 |"]
     assert lines[3] == "| pair | tested | at 20 points |"
     assert JUDGEMENT._repr_markdown_().splitlines()[2:] == [
-        "| 7 | $y = 1$ | refuted | 2 < 3 likely mistake: the sign |", "| 9 | $z = y$ | refuted | follows from line 7 |", "|  | $dy$ | missing |  |"]
+        "| 7 | $y = 1$ | refuted | 2 < 3; likely mistake: the sign |", "| 9 | $z = y$ | refuted | follows from line 7 |", "|  | $dy$ | missing |  |"]
 
 
 def test_a_page_takes_no_sign_for_its_own() -> None:

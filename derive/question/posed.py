@@ -21,6 +21,7 @@ from derive.notation.rules.kinds import Said, equates, is_case
 from derive.notation.rules.trees import sides, statements
 from derive.notation.symbols import latex_of, name_of
 from derive.notation.tree import Item, below, names_in, split
+from derive.question.contrary import contradicts
 from derive.question.exchanged import refuse_exchanged
 from derive.question.letters.outside import told_outside
 from derive.question.sentences.acts import Told, acts, does, done, in_bracket, points, predicate
@@ -44,7 +45,7 @@ _CASES = frozenset("if for when where whenever at case point points start starts
 _LEADS = frozenset(": by as via through follows to".split())  # to what is shown
 _WHOLE = words_of("en", "THE_LAYER") | {"it", "activation", "nonlinearity", "function"}  # twice: another layer
 _CHOOSES = frozenset("take takes use uses choose chooses consider minimise minimises".split())
-_TAKES, _PARTAKES, _IS_ZERO = _words("TAKES_A_LIMIT"), _words("TAKES_PART"), _words("IS_ZERO")
+_TAKES = _words("TAKES_A_LIMIT")
 LIMIT = re.compile(r"\\(?:to|rightarrow|longrightarrow)\b(?!\s*\\mathbb)")
 _FOR = frozenset({"for", "with", "at"})  # a special case
 _SMALL = 3  # letters of a word between others
@@ -54,9 +55,6 @@ _REWRITES = frozenset("cancel simplify rewrite check verify confirm compare".spl
 _RESULTS = frozenset("can possible result results answer answers terms everything your that".split())
 _MORE = _words("SAYS_MORE")
 _TAKEN = frozenset("taken set treated regarded".split())
-_EQUAL = frozenset("equal tie ties tied".split())
-_GRADIENTS = frozenset("gradient derivative subgradient message".split())
-_SHARES = frozenset("both split shared evenly equally goes sent passed routed first last halved".split())
 _PRONOUNS = frozenset({"it", "they"})
 _VARIABLES = frozenset("input inputs variable variables quantities values".split())
 _EPSILON = frozenset("epsilon varepsilon eps".split())
@@ -92,7 +90,7 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
             if _is_special(clause, module) or zeros.intersection(t.start for t in clause if t.text in _TAKEN):
                 continue
             said = _held(clause, module) or _takes_limit(clause)
-            partakes = _takes_part(clause, module) or _shares(tokens, clause, module)
+            contrary = contradicts(tokens, clause, module, windows)
             if said is None and not (of_words and _names_a_part(clause)):
                 after = any(t.formulas and t.equates and t.start < clause[0].start for t in tokens)
                 found = itertools.chain(more(beside, clause, follows and shown <= clause[-1].start, known), (
@@ -103,7 +101,7 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
                              and not _is_of_given(clause, t, module)), None)
             if said is not None and (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 said = None
-            if (said := partakes or said) is not None:
+            if (said := contrary or said) is not None:
                 quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
                                         "computed, write it into the formulas; if not, leave it out", key="forward",
@@ -126,22 +124,6 @@ def _takes_limit(clause: Sentence) -> Token | None:
     r"""«let $\beta \to \infty$»: the layer is another one."""
     limit = any(t.formulas and LIMIT.search(t.formula.latex) for t in clause)
     return next((t for t in clause if limit and t.text in _TAKES), None)
-
-
-def _takes_part(clause: Sentence, module: Module) -> Token | None:
-    """«the zeros of the border take part in the maximum»: in windows they do not, unless a formula has them."""
-    texts = {t.text for t in clause}
-    extreme = module.fields and any(isinstance(n, Reduce) and n.op in ("max", "min") for e in module.equations
-                                    for n in walk(e))
-    around = extreme and texts & _IS_ZERO and not texts & _NOT
-    return next((t for t in clause if around and t.text in _PARTAKES), None)
-
-
-def _shares(sentence: Sentence, clause: Sentence, module: Module) -> Token | None:
-    """«if both are equal, the gradient goes to both», where no windows have a rule for ties."""
-    texts = {t.text for t in sentence}
-    ties = not module.fields and not module.at_ties and texts & _EQUAL and texts & _GRADIENTS
-    return next((t for t in clause if ties and t.text in _SHARES), None)
 
 
 def _is_special(clause: Sentence, module: Module) -> bool:

@@ -238,7 +238,8 @@ def refuse_half(prose: Prose, module: Module) -> None:
             continue
         letters = {name for t in tokens if t.formulas and t.said is Said.LETTERS for name in (
             *letters_of(t.formula, module.table), *map(name_of, t.letters))}
-        if letters & open_ or texts & {"parameter", "parameters"} and open_ & {*module.parameters}:
+        trained = texts & {"parameter", "parameters"} and open_ & {*module.parameters}
+        if letters & open_ or trained or item and texts & _NOUNS and open_:  # «the bias works the same»
             raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
 
 

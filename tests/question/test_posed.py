@@ -323,6 +323,7 @@ HIDDEN = r"Let $h = \tanh(W x)$ and $y = v^\top h$ with $x \in \mathbb{R}^n$. %s
     r"Derive $\partial y/\partial W$ when the tanh is exchanged for a ReLU.", r"Derive $\partial y/\partial W$ for a ReLU.",
     r"Derive the derivative of $y^2$ with respect to $x$.", r"Derive the gradients of both layers, first $\partial y/\partial v$.",
     r"Derive $\partial y/\partial W$. The output layer's gradient is needed as well.", r"Derive $\partial y/\partial W$. Do not forget $v$.",
+    r"Derive $\partial y/\partial W$; the output weights work the same.",
 ])
 def test_another_layer_or_more_of_it_is_not_answered(asked: str) -> None:
     with pytest.raises(OpenError):
@@ -340,6 +341,9 @@ def test_other_layers_are_compared(asked: str) -> None:
 @pytest.mark.parametrize("question", [
     r"Let $L = \sum_k y_k^2$ plus an L2 penalty. Derive $\partial L/\partial y_k$.",
     r"Let $y_t = \sum_{k=0}^{2} w_k x_{t+k}$ with periodic boundary. Derive $\partial L/\partial x_t$ for given $\partial L/\partial y_t$.",
+    r"A layer computes $y_k = \tanh(\sum_j W_{kj} x_j)$, to which $x_k$ is added. Derive $\partial y_k/\partial x_j$.",
+    r"Max pooling with 2×2 windows and stride 2 has $f_{kl} = \max_{(i,j)\in\Omega(k,l)} x_{ij}$, but every window also contains its right "
+    r"neighbour. Derive $\partial f_{kl}/\partial x_{ij}$.",
     r"Let $f = \max(x_1, x_2)$. If both are equal, the gradient goes to both. Derive $\partial f/\partial x_1$.",
 ])
 def test_what_stands_behind_a_formula_in_its_sentence(question: str) -> None:

@@ -362,6 +362,8 @@ def name_of_op(op: str) -> str | None:
     return next((spec.name for spec in EXTREMA if op_of(spec) == op), None)
 
 
+_STACKED = re.compile(r"(?i)\b(?:two|three|four|several|both)\s+(?:stacked\s+|successive\s+|consecutive\s+|such\s+)?"
+                      r"(?:max(?:imum)?|min(?:imum)?|average|mean|sum)[- ]?pool\w*\s+layers\b")
 _TIE_RULES = tuple(f"ties.{rule}" for rule in TIE_RULES)
 
 
@@ -370,6 +372,9 @@ def refuse_other_pooling(card: Card, words: Words) -> None:
     for found in words.about("unpooling")[:1]:
         raise UnsupportedError(Problem(f"“{found.quote}”: unpooling, fractional and region pooling are not covered; "
                                        "write the forward formula", card.path, found.line))
+    if (several := _STACKED.search(card.question)) is not None:
+        line = card.question_line + card.question.count("\n", 0, several.start())
+        raise UnsupportedError(Problem(f"“{several[0]}”: write the forward formulas of these layers", card.path, line))
 
 
 def tie_rule_of(reader: Reader) -> str:

@@ -188,12 +188,25 @@ def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
                 of = classes.get((entry.tensor, d))
                 if least is not None and of is not None:
                     found[of] = min(found.get(of, 1), max(0, int(least)))
+    for slot, begins in _guarded(module):
+        found.setdefault(classes[slot], begins)
     first = 1 if module.first is None and not found and _needs_one(module) else module.first
     centred = {slot: origin for slot, origin in found.items() if origin < 0}
     others = {*found.values()} - {*centred.values()}
     if not module.fields and (others == {1} or (not others and first == 1)):
         return dict.fromkeys(classes.values(), 1) | centred
     return found
+
+
+def _guarded(module: Module) -> Iterator[tuple[Slot, int]]:
+    """(x, 0) and 1 of [1 ≤ t − 2] x_{t−2}: where an axis begins beyond which all is 0."""
+    for product in (n for equation in module.equations for n in ex.walk(equation) if isinstance(n, ex.Mul)):
+        conds = [c for f in product.factors if isinstance(f, ex.Bracket) for c in (
+            f.cond.conds if isinstance(f.cond, ex.And) else (f.cond,))]
+        lows = {c.terms[1]: int(c.terms[0].value) for c in conds if isinstance(c, ex.Rel) and c.ops[0] == "≤"
+                and isinstance(c.terms[0], ex.Num) and c.terms[0].value in (0, 1)}
+        yield from (((f.tensor, d), lows[t]) for f in product.factors if isinstance(f, ex.Entry)
+                    for d, t in enumerate(f.indices) if t in lows)
 
 
 def _needs_one(module: Module) -> bool:

@@ -91,9 +91,16 @@ def worked(subject: Subject, kind: Arithmetic) -> list[Worked]:
         compiled = cache(compiler.function)
         branches = [c for equation in module.equations for c in compiler.claims(equation) if c.marks]
         points = [(_visited(branches, point), point) for point in map(draws.point, range(_MOST_DRAWN))]
+        points = [(n, point) for n, point in points if _ends(point)] or points
         return _chosen(points, lambda point: _off_kinks(subject, point, compiled))
     except UnsupportedError:
         return []
+
+
+def _ends(point: Point) -> bool:
+    """What is given is as the page has it, to four decimals: 0.3333 is not 1/3, of which the rest is computed."""
+    return point.kind is EXACT or all(
+        v == round(v, 4) for name in point.module.given for v in point.values[name].values())
 
 
 def stated(module: Module, kind: Arithmetic) -> Point:

@@ -327,6 +327,9 @@ class Lowering:
         of, to = self.value(base), self.value(exponent)
         if self.entrywise and of.rank and not to.rank:
             return Shaped(of.sizes, lambda *idx: ex.Pow(of.at(*idx), to.at()), of.row)
+        inverse = isinstance(exponent, ex.Num) and exponent.value < 0 and isinstance(base, ex.Add)
+        if inverse and of.rank == 1:  # 1/(1 + e^{-z}) of a vector: it has no other inverse
+            return Shaped(of.sizes, lambda *idx: ex.Pow(of.at(*idx), exponent), of.row)
         if of.rank == 2 and is_square(ex.Pow(base, exponent)):
             if self.trial:
                 return of

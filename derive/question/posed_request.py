@@ -143,9 +143,8 @@ def _tells_how(tokens: Sentence, n: int) -> bool:
         heads = _HEADS | _MEANS_HEADS - {"what"} | _ALIKE
         about = [t for t in tokens[:n] if t.text in heads or t.formulas and t.said is Said.DERIVATIVE]
         return bool(about) and bool(about[-1].formulas)  # not «∂L/∂w and the message for the widths»
-    if tokens[n].text == "by" and "express" in {t.text for t in tokens[:n]}:  # «express it by the $g = ∂L/∂s$»
-        known = (Said.DERIVATIVE, Said.GRADIENT)
-        return any(t.formulas and (t.equates or t.said in known) for t in tokens[n + 1 : n + 1 + _SOON])
+    if tokens[n].text == "by" and "express" in {t.text for t in tokens[:n]}:  # «express it by $y$ and $g = ∂L/∂s$»
+        return any(t.formulas for t in tokens[n + 1 : n + 1 + _SOON])
     around = {t.text for t in tokens[max(0, n - 1) : n + 2]} - {tokens[n].text}
     return tokens[n].text in _HOW and not around & {"respect", "well", "arrives", "arrive"}
 
@@ -281,7 +280,9 @@ def _refuse_unknown(token: Token, module: Module, prose: Prose) -> None:
         ("delta", "loss"))]
     known = {"delta", *(axis for s in symbols for axis in s.axes)} | {s.name.partition("_")[0] for s in symbols} | {
         s.name for s in symbols}
-    if unknown := {*map(name_of, token.letters)} - known - {*letters_of(token.formula, module.table)}:
+    named_ = letters_of(token.formula, module.table)  # W_2 of $W^{(2)}$
+    unknown = {*map(name_of, token.letters)} - known - {*named_}
+    if unknown and len(named_) < len(token.letters):
         raise CardError(Problem(f"the question asks for the derivative by `{sorted(unknown)[0]}`, and the layer has no "
                                 f"`{sorted(unknown)[0]}`: write the forward formulas with it",
                                 line=prose.plain.line(token.start), key="derive"))

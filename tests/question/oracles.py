@@ -443,6 +443,8 @@ ORACLES: dict[str, Oracle] = {
     "messages_inside": Oracle(lambda w, x, b, v, t: (v @ np.tanh(w @ x + b) - t) ** 2 / 2, ((3, 2), (2,), (3,), (3,), S)),
     "norm_of_fours": Oracle(lambda x, p: (np.abs(x.reshape(-1, 4)) ** p).sum(1) ** (1 / p), ((8,), S), {1: "3"}),
     "causal_of_three": Oracle(lambda w, b, x: b + np.convolve(np.kron(w, [1, 0])[:5], x)[: len(x)], ((3,), S, (7,))),
+    "numbers_above": Oracle(lambda x, w, b, v, c, d: ((d - sigmoid(v @ np.tanh(w @ x + b) + c)) ** 2).sum() / 2,
+                            ((2,), (3, 2), (3,), (2, 3), (2,), (2,))),
     "mean_of_words": Oracle(lambda e, w: e[w.astype(int) - 1].mean(0), ((5, 3), (4,)), {1: "1..5"}),
     "strided": Oracle(lambda w, x, s: conv1d(w, x, 0, int(s)), ((3,), (9,), S), {2: "2"}),
     "dilated_zeros": Oracle(lambda w, x, d: np.convolve(np.kron(w, np.eye(int(d))[0]), x)[: len(x)], ((3,), (9,), S), {2: "2"}),

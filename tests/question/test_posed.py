@@ -265,6 +265,7 @@ def test_what_does_more_than_the_formulas(question: str) -> None:
     (r"(1) $\partial y_k/\partial a = ?$ (2) $\partial y_k/\partial x_j = ?$", {("y", "a"), ("y", "x")}),
     (r"What is the sensitivity $\partial y_k/\partial a$ of the score of the class $k$?", {("y", "a")}),
     (r"For training we need $\partial L/\partial a$. Express it by the numbers $g_k = \partial L/\partial y_k$.", {("loss", "a")}),
+    (r"Find $\partial y_k/\partial x_j$ and express it by $y_k$ and $a$ only.", {("y", "x")}),
     (r"Derive $\partial y_k/\partial a$. Write the messages finally such that they are valid in both cases.", {("y", "a")}),
     (r"The derivatives $\partial L/\partial y_k$ come from the next layer. Find $\partial L/\partial a$.", {("loss", "a")}),
     (r"There is no backward message to $x_k$, because it is an integer. Derive $\partial y_k/\partial a$.", {("y", "a")}),

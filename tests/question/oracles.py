@@ -445,6 +445,7 @@ ORACLES: dict[str, Oracle] = {
     "causal_of_three": Oracle(lambda w, b, x: b + np.convolve(np.kron(w, [1, 0])[:5], x)[: len(x)], ((3,), S, (7,))),
     "numbers_above": Oracle(lambda x, w, b, v, c, d: ((d - sigmoid(v @ np.tanh(w @ x + b) + c)) ** 2).sum() / 2,
                             ((2,), (3, 2), (3,), (2, 3), (2,), (2,))),
+    "second_order": Oracle(lambda a, h, x, q: a + h @ x + x @ q @ x, (S, (3,), (3,), (3, 3))),
     "mean_of_words": Oracle(lambda e, w: e[w.astype(int) - 1].mean(0), ((5, 3), (4,)), {1: "1..5"}),
     "strided": Oracle(lambda w, x, s: conv1d(w, x, 0, int(s)), ((3,), (9,), S), {2: "2"}),
     "dilated_zeros": Oracle(lambda w, x, d: np.convolve(np.kron(w, np.eye(int(d))[0]), x)[: len(x)], ((3,), (9,), S), {2: "2"}),

@@ -24,6 +24,7 @@ from derive.notation.tree import (
     Item,
     Items,
     Scripted,
+    Token,
     base_of,
     inside,
     is_group,
@@ -333,14 +334,15 @@ def ranks_said(prose: Prose) -> dict[str, int]:
         for text in (up_to(mention.after, "preposition.by", "preposition.with", "preposition.of"), before):
             rank = max((_RANKS[span.concept] for span in named(text, *_RANKS)), default=None)
             if rank is not None:
-                for latex in mention.letters:
+                for latex in mention.letters if rank or not _is_entry_beside(mention, prose.formulas) else ():
                     ranks.setdefault(name_of(latex), rank)
                 break
         words = f"{mention.before} {mention.after}"
         entries = {*map(name_of, mention.letters)} == {"e"} and "_" in mention.formula.latex
         if entries and words.strip() and not named(words, "rank.unit"):
             ranks.setdefault("e", 1)  # a distribution $e_i$ is no unit vector
-        if named(f"{mention.before} {mention.after}", *_SINGLE) and _NUMBERED.fullmatch(mention.formula.latex):
+        if named(f"{mention.before} {mention.after}", *_SINGLE) and _NUMBERED.fullmatch(mention.formula.latex) and not (
+                _is_entry_beside(mention, prose.formulas)):
             ranks |= dict.fromkeys(map(name_of, mention.letters), 0)
         if named(words, "rank.pointer"):  # «the true class $c$» of p_c
             ranks |= {name: 0 for name in map(name_of, mention.letters) if name == mention.formula.latex.strip() and
@@ -357,6 +359,14 @@ def ranks_said(prose: Prose) -> dict[str, int]:
                 name_of(letter.strip()), [f for f in prose.formulas if f is not gap.formula]):
             ranks[name_of(letter.strip())] = 0
     return ranks
+
+
+def _is_entry_beside(mention: Mention, formulas: Iterable[Formula]) -> bool:
+    r"""The scalar $h_0$ beside a bold h, which is a vector."""
+    names = {*map(name_of, mention.letters)}
+    bold = {base.text for f in formulas for top in f.tree or () for i in inside(top)
+            if isinstance(base := base_of(i), Token) and base.bold}
+    return _NUMBERED.fullmatch(mention.formula.latex) is not None and bool(names & bold)
 
 
 def _only_below(name: str, formulas: Iterable[Formula]) -> bool:

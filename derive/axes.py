@@ -181,7 +181,9 @@ def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
         head = equation.terms[0] if isinstance(equation, ex.Rel) else None
         own = {head.indices[axis]: Fraction(start) for tensor, axis, start in module.starts
                if isinstance(head, ex.Entry) and head.tensor == tensor}
-        for entry, limits in _entries(equation, {}):
+        guarded = {n for product in ex.walk(equation) if isinstance(product, ex.Mul) and any(
+            isinstance(f, ex.Bracket) for f in product.factors) for n in ex.walk(product) if isinstance(n, ex.Entry)}
+        for entry, limits in ((e, ends) for e, ends in _entries(equation, {}) if e not in guarded):
             lowest = own | {v: low.value for v, (low, _) in limits.items() if isinstance(low, ex.Num)}
             for d, term in enumerate(entry.indices):
                 least = _least(term, lowest)
@@ -199,14 +201,28 @@ def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
 
 
 def _guarded(module: Module) -> Iterator[tuple[Slot, int]]:
-    """(x, 0) and 1 of [1 ≤ t − 2] x_{t−2}: where an axis begins beyond which all is 0."""
-    for product in (n for equation in module.equations for n in ex.walk(equation) if isinstance(n, ex.Mul)):
-        conds = [c for f in product.factors if isinstance(f, ex.Bracket) for c in (
-            f.cond.conds if isinstance(f.cond, ex.And) else (f.cond,))]
-        lows = {c.terms[1]: int(c.terms[0].value) for c in conds if isinstance(c, ex.Rel) and c.ops[0] == "≤"
-                and isinstance(c.terms[0], ex.Num) and c.terms[0].value in (0, 1)}
-        yield from (((f.tensor, d), lows[t]) for f in product.factors if isinstance(f, ex.Entry)
-                    for d, t in enumerate(f.indices) if t in lows)
+    """(x, 0) and 1 of [1 ≤ t − 2] x_{t−2} and of Σ_{k : 1 ≤ t − k} x_{t−k}: an axis begins beyond which all is 0."""
+    for node in (n for equation in module.equations for n in ex.walk(equation)):
+        conds: list[ex.Cond | None] = []
+        if isinstance(node, ex.Mul):
+            conds = [f.cond for f in node.factors if isinstance(f, ex.Bracket)]
+        elif isinstance(node, ex.Reduce):
+            conds = [node.binder.cond]
+        lows = dict(low for cond in conds for low in _lows(cond))
+        if lows:
+            yield from (((n.tensor, d), lows[t]) for n in ex.walk(node) if isinstance(n, ex.Entry)
+                        for d, t in enumerate(n.indices) if t in lows)
+
+
+def _lows(cond: ex.Cond | None) -> Iterator[tuple[ex.Expr, int]]:
+    """t − 2 and 1 of 1 ≤ t − 2, of t − 2 ≥ 1 and of 0 < t − 2 ≤ n: 0 or 1 alone."""
+    for part in cond.conds if isinstance(cond, ex.And) else (cond,):
+        terms, ops = (part.terms, part.ops) if isinstance(part, ex.Rel) else ((), ())
+        for one, op, other in zip(terms, ops, terms[1:], strict=False):
+            number, term = (one, other) if op in "≤<" else (other, one)
+            low = number.value + (op in "<>") if isinstance(number, ex.Num) and op in "≤<≥>" else None
+            if low in (0, 1) and not isinstance(term, ex.Idx):
+                yield term, int(low)
 
 
 def _needs_one(module: Module) -> bool:

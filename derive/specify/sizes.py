@@ -232,6 +232,9 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
         runs = stands(variable, value) and not reaches_on(variable, value)
         if runs and low is ex.ONE and not module.fields and module.first is None and not module.starts:
             module = replace(module, first=1)
+        one = runs and low is ex.ONE and module.first == 1 and not module.fields
+        if one and axes(module).origin(tensor, axis) == 0:
+            module = replace(module, starts=(*module.starts, (tensor, axis, 1)))  # beside w_0, w_1 that count from 0
         if high is None or module.fields and counts_windows(variable, value):
             continue  # of windows as many as the input has
         length = ex.add(high, ex.ONE,

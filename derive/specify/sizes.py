@@ -324,7 +324,8 @@ def with_known_ranges(module: Module) -> Module:
 def _stated(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> Iterator[Stated]:
     """The ranges that stand in one statement with the equation of an output, right behind it, or in front of it."""
     pairs = [*itertools.pairwise(nodes)]
-    behind = [(one, other) for (_, one), (formula, other) in pairs if not formula.display]
+    behind = [(one, other, *_ranges_behind(nodes[n + 2 :])) for n, ((_, one), (formula, other)) in enumerate(pairs)
+              if not formula.display]
     front = [(one, *(other.conds if isinstance(other, ex.And) else (other,))) for (formula, one), (_, other) in pairs
              if not formula.display and isinstance(one, ex.Rel) and len(one.terms) == 3]
     for parts in [*(node.conds for _, node in nodes if isinstance(node, ex.And)), *behind, *front]:
@@ -339,6 +340,14 @@ def _stated(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> Iterato
                         yield head.tensor, head.indices.index(v), low, high if op == "≤" else ex.add(high, ex.MINUS_ONE)
                     case ex.Rel((ex.Idx() as v, low), ("≥",)) if v in own.indices and own.indices == head.indices:
                         yield head.tensor, head.indices.index(v), low, None
+
+
+def _ranges_behind(nodes: Sequence[tuple[Formula, ex.Node]]) -> Iterator[ex.Node]:
+    """j = 1, …, W of «for $i = 1, …, H$ and $j = 1, …, W$»"""
+    for formula, node in nodes:
+        if formula.display or not isinstance(node, ex.Rel) or len(node.terms) != 3:
+            return
+        yield node
 
 
 def _shifted(module: Module, entry: ex.Entry, variable: ex.Idx, first: ex.Expr) -> Module:

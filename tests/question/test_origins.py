@@ -49,3 +49,15 @@ def test_zeros_at_any_other_index(first: int) -> None:
 @pytest.mark.parametrize("layer", BRACKETS)
 def test_brackets_before_the_first_sample(layer: str, first: int) -> None:
     holds(BRACKETS[layer].format(*range(first, first + 5)), first, "")
+
+
+@pytest.mark.parametrize("zero", ["where $x_{ij} = 0$ outside of the image", "with $x_{0j} = x_{H+1,j} = x_{i0} = x_{i,W+1} = 0$"])
+@pytest.mark.parametrize("ranges", [r"$i = 1, \dots, H$, $j = 1, \dots, W$", r"$i = 1, \dots, H$ and $j = 1, \dots, W$"])
+def test_an_image_that_is_0_outside(ranges: str, zero: str) -> None:
+    question = (rf"Let $y_{{ij}} = \sum_{{a=-1}}^{{1}} \sum_{{b=-1}}^{{1}} k_{{ab}} x_{{i+a,j+b}}$ for {ranges}, {zero}. Given "
+                r"$\partial L/\partial y_{ij}$, find $\partial L/\partial x_{mn}$.")
+    solution = derive.solve(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n"))
+    x, k = np.arange(20.0).reshape(5, 4) % 7, np.arange(9.0).reshape(3, 3) - 4
+    padded, kernel = np.pad(x, 1), np.array(k)
+    found = np.asarray(solution.forward(x=x, k=k))
+    assert found == pytest.approx(np.array([[(kernel * padded[i : i + 3, j : j + 3]).sum() for j in range(4)] for i in range(5)]))

@@ -101,6 +101,8 @@ def _piece(match: re.Match[str], gaps: dict[int, Gap]) -> _Piece | None:
             value is None and groups[name] == GAP):
         return None
     said: Run = _tree(value) if value is not None else (Token("NUMBER", "0", 0, 0),)
+    if has(said, "RANGE"):
+        return None  # «for $i = 1, …, H$, $j = 1, …, W$, where …»
     stated = sides(said)
     head = stated[0] if len(stated) == 2 and all(stated) else None
     taken = tuple(gap.formula for gap in (value, cond) if gap is not None)

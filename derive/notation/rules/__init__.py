@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from derive.notation.formulas import Formula
-from derive.notation.rules import columns, functions, letters, lists, sets, signs, softmax, trees
+from derive.notation.rules import columns, dots, functions, letters, lists, sets, signs, softmax, trees
 from derive.records import dataclass
 
 
@@ -60,7 +60,7 @@ SPELLINGS = (
     Rule("h = … ∈ R^K has a shape", signs.shaped_values),
     Rule("L = L(y) defines nothing", signs.of_arguments),
     Rule("k = 1, 2, 3 is k = 1, …, 3", lists.ranges),
-    Rule("dots run over an index", lists.dots),
+    Rule("dots run over an index", dots.dots),
 )
 RULES = (
     Rule("[z]_+ is max(0, z)", trees.in_statements(signs.positive_part)),

@@ -27,6 +27,7 @@ CASES = {
     "a function of a whole vector, by its entries": (
         [r"y = f(W x)", r"f(a)_i = a_i / \sum_j a_j"], [r"y = f(W x)", r"f(a)_i = a_i / \sum_j a_j"]),
     "an index from below 0": ([r"y_t = \sum_k w_k x_{t+k}", "k = -1, 0, 1"], [r"y_t = \sum_k w_k x_{t+k}", r"k = -1, \dots, 1"]),
+    "an index from below 0 on": ([r"y_k = w_k x_k", r"k = -1, 0, \dots"], [r"y_k = w_k x_k", r"k \ge -1"]),
     "numbers that do not follow": ([r"y_k = w_k x_k", "k = -1, 1"], [r"y_k = w_k x_k", "k = -1, 1"]),
     "a window as a list": ([r"y_k = \max_{i \in \Omega(k)} x_i", r"\Omega(k) = \{2k - 1, 2k, 2k + 1\}"],
                            [r"y_k = \max_{i \in \Omega(k)} x_i", r"\Omega(k) = \{i : 2k - 1 \le i \le 2k + 1\}"]),

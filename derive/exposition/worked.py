@@ -90,8 +90,7 @@ def worked(subject: Subject, kind: Arithmetic) -> list[Worked]:
         draws, compiler = _Draws(subject, kind, sizes), Compiler.of(subject.messages, kind)
         compiled = cache(compiler.function)
         branches = [c for equation in module.equations for c in compiler.claims(equation) if c.marks]
-        points = [(_visited(branches, point), point) for point in map(draws.point, range(_MOST_DRAWN))]
-        points = [(n, point) for n, point in points if _ends(point)] or points
+        points = [(_visited(branches, point), point) for point in map(draws.point, range(_MOST_DRAWN)) if _ends(point)]
         return _chosen(points, lambda point: _off_kinks(subject, point, compiled))
     except UnsupportedError:
         return []

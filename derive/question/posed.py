@@ -87,7 +87,7 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
         follows, beside = behind or points(tokens), Told(tokens)
         shown = max((t.start for t in tokens if t.equates), default=0)  # words that a formula follows say what it shows
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
-            if _is_special(clause, module) or zeros.intersection(t.start for t in clause if t.text in _TAKEN):
+            if _is_special(clause, module):
                 continue
             said = _held(clause, module) or _takes_limit(clause)
             contrary = contradicts(tokens, clause, module, windows)
@@ -96,7 +96,8 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
                 found = itertools.chain(more(beside, clause, follows and shown <= clause[-1].start, known), (
                     t for t in more(beside, clause, after, known) if t.text in _MORE))  # «with periodic boundary»
                 said = next((t for t in found
-                             if t.start not in attributes and not _is_shown(tokens, t)
+                             if t.start not in attributes and not (t.start in zeros and t.text in _TAKEN)
+                             and not _is_shown(tokens, t)
                              and not _is_of_windows(clause, t, windows) and not _is_left_as_it_is(clause, t, module)
                              and not _is_of_given(clause, t, module)), None)
             if said is not None and (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):

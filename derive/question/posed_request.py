@@ -38,7 +38,8 @@ _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", 
 _SAYS = _words("IS_OR_GETS") | frozenset("has have stands denotes uses maps takes means gives computes holds".split())
 _ALIKE = frozenset("same likewise similarly analogously analogous".split())
 _RECEIVES = _HEADS | frozenset("receive receives get gets arrive arrives reach reaches obtain obtains".split())
-_SEVERAL, _TOO = frozenset("both all each every two three".split()), frozenset("too also well".split())
+_SEVERAL, _TOO = frozenset("both all each every".split()), frozenset("too also well".split())
+_TRAINED = _words("IS_TRAINED") | _words("SCALES_OR_SHIFTS")
 _SMALL_WORDS = frozenset("and for what about how with the of to then or also finally now by on".split())
 _EXAMPLE = frozenset("example instance including".split())
 _SOON = 5  # words up to what something is expressed by
@@ -80,7 +81,7 @@ def not_answered(prose: Prose) -> Iterator[str]:
             words = {t.text for t in item if t.kind == "word"} - _AND
             other = not words & _SOUGHT and not any(t.formulas and t.said is not Said.LETTERS for t in item) and any(
                 orders(item, n) for n, _ in enumerate(item))
-            if (_tells_on(item) or other) and len(words) > 1 and not named(
+            if (_tells_on(item) or other) and len(words) > 1 and not _is_them(item) and not named(
                     " ".join(t.text for t in item), "ask.explain"):  # of which is told anyway
                 said = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
                 yield f"not answered, since no derivative is asked for: {said}"
@@ -229,7 +230,7 @@ def refuse_half(prose: Prose, module: Module) -> None:
         wants = bool(texts & _WANTS and texts & (_HEADS | _MEANS_HEADS)) and not asks(tokens)
         item = not asks(tokens) and (_is_item(tokens, prose, asked) or asked and _goes_on(tokens, prose))
         asked = asked or asks(tokens)
-        more = asks(tokens) and (_gives_an_example(tokens) or "layers" in texts and bool(texts & _SEVERAL)) or (
+        more = asks(tokens) and (_gives_an_example(tokens) or _is_of_all_layers(tokens)) or (
             wants and bool(texts & _TOO) and not any(t.formulas for t in tokens))
         if open_ and more:
             raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
@@ -238,7 +239,7 @@ def refuse_half(prose: Prose, module: Module) -> None:
         letters = {name for t in tokens if t.formulas and t.said is Said.LETTERS for name in (
             *letters_of(t.formula, module.table), *map(name_of, t.letters))}
         trained = texts & {"parameter", "parameters"} and open_ & {*module.parameters}
-        if letters & open_ or trained or item and texts & _NOUNS and open_:  # «the bias works the same»
+        if letters & open_ or trained or item and texts & _TRAINED and open_:  # «the bias works the same»
             raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
 
 
@@ -265,6 +266,13 @@ def _gives_an_example(tokens: Sentence) -> bool:
     places = [n for n, t in enumerate(tokens) if t.formulas and t.said is Said.DERIVATIVE]
     before = [[t.text for t in tokens[max(0, n - 3) : n]] for n in places]
     return any(_EXAMPLE & {*texts} or texts[-2:] == ["e", "g"] for texts in before)
+
+
+def _is_of_all_layers(tokens: Sentence) -> bool:
+    """«the gradients of both layers», not «of a network with two layers»"""
+    words = [t.text for t in tokens if t.text != "the"]
+    return any(of in ("of", "for") and which in _SEVERAL and what in ("layer", "layers") for of, which, what in zip(
+        words, words[1:], words[2:], strict=False))
 
 
 def _is_them(tokens: Sentence) -> bool:

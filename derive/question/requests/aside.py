@@ -136,6 +136,8 @@ def _is_side(one: Sentence, asked: set[str], prose: Prose) -> bool:
         return False
     short = any(t.formulas and t.letters for t in one) and len(one) < _SHORT  # «And $b$?»
     opening = _opening(one)
+    if opening in ("which", "what") and nouns and one[-1].formulas and one[-1].said is Said.LETTERS:
+        return False  # «Which gradient arrives at $b$?»
     claims = any(t.text == "that" for t in one)  # «show that the local derivative can be written …»
     return _is_question(one, prose) and not short or opening in _ORDERS or opening in _OTHERS and (claims or not nouns)
 

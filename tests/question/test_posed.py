@@ -357,3 +357,20 @@ def test_the_maximum_that_takes_the_gradient(rule: str) -> None:
     question = (r"Let $y_{kl} = \max_{(i,j) \in \Omega(k,l)} x_{ij}$ with $2 \times 2$ windows and stride 2. The gradient goes to the "
                 f"{rule} maximum of each window. Derive the backward message.")
     assert module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n")).tie_rule == rule
+
+
+def test_a_gradient_that_arrives_at_a_letter_is_asked_for() -> None:
+    question = r"Let $y_i = a x_i + b$. Given $\partial L/\partial y_i$, derive $\partial L/\partial a$. Which gradient arrives at $b$?"
+    assert {"a", "b"} <= {wrt for _, wrt in wanted(question)}
+
+
+def test_how_answers_are_to_be_written_is_not_left_unanswered() -> None:
+    question = rf"{LINE} Derive $\partial y_k/\partial a$ and $\partial y_k/\partial x_j$. Express them by $a$ and $x_k$."
+    module = module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n"))
+    assert not [r for r in module.readings if r.startswith("not answered")]
+
+
+def test_words_beside_a_zero_count() -> None:
+    with pytest.raises(OpenError):
+        wanted(r"Let $y_t = w_0 x_t + w_1 x_{t-1}$ for $t = 1, \dots, T$. Here $x_s$ is defined for $s = 1, \dots, T$ and taken to be $0$ "
+               r"for any other $s$ and the output is doubled. Given $\partial L/\partial y_t$, find $\partial L/\partial x_s$.")

@@ -352,7 +352,8 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
         indices = (*of.indices, *wrt.indices)
         places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
         several = len({*indices}) < len(indices) or not all(isinstance(i, Idx) for i in indices)
-        if several:
+        mistaken = any(subject.module.table.named(f"{of.tensor}_{at[0]}") for at in places if at)  # c_0 beside c
+        if several or mistaken:
             continue
         value = compiled(indices, target.value)
         every = values or len(places) * len(by) <= MOST_ENTRIES  # what is asked for is all of them

@@ -220,7 +220,7 @@ class _Gathering(Ranks):
         self.indices -= steps
         self.sizes |= steps
         for running in self.seen.running:
-            if self.indices & {*running.names}:
+            if self.indices & {*running.names, running.beside}:
                 self.seen.bounds += running.ends
         self.sizes |= {o.name for o in self.seen.all if o.at.limit and o.bare} - in_subs - other - self.indices
 

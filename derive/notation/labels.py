@@ -157,8 +157,11 @@ class Labels:
         self.renamed(map(with_label, self.seen.all))
 
     def labelled_sizes(self) -> None:
-        """d_k of R^{n × d_k}: a letter of its own."""
+        """d_k of R^{n × d_k}, N_y of n = 0, …, N_y − 1: a letter of its own."""
+        ends = [end for one in self.seen.running if one.names and len(one.ends) > 1 for end in one.ends]
         own = {name for _, extents in self.seen.shapes for e in extents if len(e) == 1 and (name := label_size(e[0]))}
+        own |= {name for end in (*self.seen.bounds, *ends) for e in end[:1]
+                if (name := label_size(e)) and is_capital(name)}
         self.label(lambda o: labelled_name(o.name, o.sub or ()) in own)
         self.sizes |= own
 

@@ -267,6 +267,7 @@ class Running:
     names: tuple[str, ...]
     items: tr.Items
     ends: tuple[tr.Items, ...]
+    beside: str = ""  # s of s > T - 1, which says one end of s if that runs elsewhere
 
 
 def running(items: tr.Items) -> Iterator[Running]:
@@ -299,6 +300,9 @@ def _bounded(chain: tr.Items) -> Iterator[Running]:
     names = [name for item in between if (name := tr.variable(item)) is not None]
     if own is not None and {*signs} <= _FALLING and tr.is_token(last[0], "NUMBER") and last[0].text.isdigit():
         yield Running((own,), chain, (last,))  # q ≥ 0
+    elif len(first) == 1 and not middle and len(signs) == 1 and rising and tr.variable(first[0]) is not None and all(
+            tr.variable(i) is not None or tr.is_token(i, "PLUS", "MINUS", "NUMBER") for i in last):
+        yield Running((), chain, (last,), str(tr.variable(first[0])))
     elif first and last and between and rising and all(
             tr.variable(i) is not None or tr.is_token(i, "PLUS", "MINUS", "NUMBER") for i in between):
         yield Running(tuple(names) if len(names) == len(between) else (), chain, (first, last))

@@ -357,7 +357,8 @@ def _bound(binder: ex.Binder, body: ex.Expr, runs: Mapping[ex.Idx, Run], reach: 
 
 
 def interval(term: ex.Expr, runs: Mapping[ex.Idx, Run], sizes: Mapping[str, int]) -> Run:
-    """The least and the largest value of an index term: affine, its floor, or the larger or smaller of such."""
+    """The least and the largest value of an index term: affine, over a size, its floor, the larger or smaller of such.
+    """
     match term:
         case ex.Num(value):
             number = value.numerator if value.denominator == 1 else value
@@ -374,6 +375,10 @@ def interval(term: ex.Expr, runs: Mapping[ex.Idx, Run], sizes: Mapping[str, int]
             one, other = (interval(t, runs, sizes) for t in (first, ex.mul(*rest)))
             corners = [a * b for a in one for b in other]
             return min(corners), max(corners)
+        case ex.Pow(base, ex.Num(Fraction(numerator=-1, denominator=1))):
+            low, high = interval(base, runs, sizes)
+            if low > 0:
+                return 1 / Fraction(high), 1 / Fraction(low)
         case ex.Fn("floor" | "ceil" as name, (of,)):
             low, high = interval(of, runs, sizes)
             step = math.floor if name == "floor" else math.ceil

@@ -15,7 +15,7 @@ from derive.axes import counts as counts_windows
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.module import Module
 from derive.notation.formulas import Formula
-from derive.notation.symbols import Kind, Symbol, SymbolTable, name_of
+from derive.notation.symbols import GREEK, Kind, Symbol, SymbolTable, name_of
 from derive.pointers import pointers
 from derive.specify.definitions import Definition, Definitions
 from derive.specify.places import place
@@ -31,7 +31,7 @@ def with_extents(module: Module, found: Definitions) -> Module:
     steps = _steps(module)
     for name in used:
         if not _attached(name, module):
-            slot = None if steps.get(name) else _slot(name, module, found)
+            slot = None if steps.get(name) else _slot(name, module, found, name in steps)
             if slot is None and name in found.values:
                 numbers = " and ".join(str(n.value) for n in found.values[name])
                 raise CardError(Problem(f"`{name}` stands in an index and is said to be {numbers}: keep one, or state "
@@ -87,8 +87,11 @@ def _attached(name: str, module: Module) -> bool:
         name in symbol.sizes for symbol in module.table.of_kind(Kind.TENSOR) if symbol.name in own)
 
 
-def _slot(name: str, module: Module, found: Definitions) -> Slot | None:
-    """The axis of the sum that is divided by n or √n; else of an index said to run up to n; else the only axis."""
+def _slot(name: str, module: Module, found: Definitions, added: bool) -> Slot | None:
+    """The axis of the sum that is divided by n or √n; else of an index said to run up to n; else the only axis.
+
+    Where n is ``added`` to an index, the only axis is that of this index, as in x_{n-1-i}: of x_{St+k-P} P is none.
+    """
     for equation in module.equations:
         for node in ex.walk(equation):
             slot = _counted(node, name, module)
@@ -101,7 +104,9 @@ def _slot(name: str, module: Module, found: Definitions) -> Slot | None:
                     return slot
     known = axes(module)
     open_ = [c for c in dict.fromkeys(known.classes.values()) if c not in known.sizes]
-    return open_[0] if len(open_) == 1 else None
+    read = {known.of(e.tensor, d) for equation in module.equations for e in ex.walk(equation)
+            if isinstance(e, ex.Entry) for d, t in enumerate(e.indices) if ex.Size(name) in ex.walk(t)}
+    return open_[0] if len(open_) == 1 and (not added or open_[0] in read) else None
 
 
 def _counted(node: ex.Node, name: str, module: Module) -> Slot | None:
@@ -115,8 +120,8 @@ def _counted(node: ex.Node, name: str, module: Module) -> Slot | None:
                 binder, body = ex.open_binder(part)
                 slots = [s for v in binder.variables for s in stands(v, body)]
                 bare = [s for s in slots if not _is_sized(s, module)]  # the second of H W is that of the second sum
-                if slots:
-                    return (bare or slots)[0]
+                if bare:
+                    return bare[0]
     return None
 
 
@@ -142,7 +147,7 @@ def _sized(module: Module, slot: Slot, name: str) -> Module:
 
 
 def counts(nodes: Iterable[tuple[Formula, ex.Node]], said: set[str]) -> list[str]:
-    """The letters n of (1/n) Σ_i x_i and d of (1/√d) Σ_c q_c k_c that nothing else says anything of."""
+    """The letters n of (1/n) Σ_i x_i and d of (1/√d) Σ_c q_c k_c that nothing else says anything of, no Greek ones."""
     heads: set[str] = set()
     found: dict[str, None] = {}
     inside: set[str] = set()
@@ -156,7 +161,7 @@ def counts(nodes: Iterable[tuple[Formula, ex.Node]], said: set[str]) -> list[str
                 found |= dict.fromkeys(d.tensor for f in part.factors if isinstance(f, ex.Pow) for d in _divided(f))
         divisors = {d for p in ex.walk(node) if isinstance(p, ex.Pow) for d in _divided(p)}
         inside |= {n.tensor for n in ex.walk(node) if isinstance(n, ex.Entry) and n not in divisors}
-    return [name for name in found if name not in heads | said | inside]
+    return [name for name in found if name not in heads | said | inside | GREEK]
 
 
 def steps(nodes: Iterable[tuple[Formula, ex.Node]]) -> list[str]:
@@ -313,12 +318,30 @@ def _from_one_on(cond: ex.Cond | None) -> bool:
 
 
 def with_known_ranges(module: Module) -> Module:
-    """The module without ranges whose sizes no tensor has: T of t = 0, …, T − 1, which is said of nothing else."""
+    """The module whose ranges speak of known sizes: T of t = 0, …, T − 1, which no tensor has, is left out.
+
+    Where entries outside are zero, t may run as far as it likes: T is a number of its own then, as a stride is.
+    """
     found = axes(module)
     known = {s.name for (tensor, d) in found.classes if tensor not in module.defined
              and isinstance(s := found.size(tensor, d), ex.Size)} | {*dict(module.steps)}
-    return replace(module, ranges=tuple(r for r in module.ranges if all(
-        n.name in known for n in ex.walk(r[2]) if isinstance(n, ex.Size))))
+    unknown = [{n.name for n in ex.walk(length) if isinstance(n, ex.Size)} - known for _, _, length in module.ranges]
+    free = {name for (tensor, axis, _), names in zip(module.ranges, unknown, strict=True)
+            if _runs_freely(module, tensor, axis) for name in names}
+    return replace(module, steps=(*module.steps, *((name, None) for name in sorted(free))), ranges=tuple(
+        one for one, names in zip(module.ranges, unknown, strict=True) if names <= free))
+
+
+def _runs_freely(module: Module, tensor: str, axis: int) -> bool:
+    """Nothing that is read says how far the index runs: it stands where both ends are guarded."""
+    entry, value = module.definition(tensor)
+    variable = entry.indices[axis]
+    assert isinstance(variable, ex.Idx)
+    guards = [c for node in ex.walk(value) for c in ex.conditions(
+        node.cond if isinstance(node, ex.Bracket) else node.binder.cond if isinstance(node, ex.Reduce) else None)
+        if variable in ex.free_indices(c)]
+    return bool(guards) and all(isinstance(c, ex.Rel) and len(c.terms) == 3 for c in guards) and not (
+        stands(variable, value) or counts_windows(variable, value) or reaches_on(variable, value))
 
 
 def _stated(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> Iterator[Stated]:

@@ -194,8 +194,11 @@ class Asking:
         """What is asked for besides the derivatives that are named: ∂L/∂x; the messages of all inputs, parameters."""
         yield from self.of_loss
         letters = {name for n in (*self.named, *self.of_loss) for name in _tensors(n.wrt)}
-        for name in [name for name in self.by_name if name not in letters]:
-            yield from self.of_name(name, self.by_name[name])
+        known = {(n.of.tensor, name) for n in (*self.named, *self.of_loss) if isinstance(n.of, Entry)
+                 for name in _tensors(n.wrt)}
+        for name, of in self.by_name.items():  # ∂c/∂x of an inner letter c is not yet ∂L/∂x
+            if not any((end.tensor, name) in known for end in self._ends(of)):
+                yield from self.of_name(name, of)
         letters |= self.by_name.keys()
         for role, plain in self.whole.items():
             names = self._of_role(role)
@@ -234,10 +237,14 @@ class Asking:
 
     def of_name(self, name: str, of: Of = Of.BOTH) -> Iterator[Partial]:
         """∂y/∂x, and ∂L/∂x where y is no number."""
+        return (self._indexed(end, Entry(name, ())) for end in self._ends(of))
+
+    def _ends(self, of: Of) -> Iterator[Entry]:
+        """What is differentiated: the output, and the loss where it is another."""
         if of is not Of.LOSS or not self._apart:
-            yield self._indexed(self.output, Entry(name, ()))
+            yield self.output
         if self._apart and of is not Of.OUTPUT:
-            yield self._indexed(Entry("loss", ()), Entry(name, ()))
+            yield Entry("loss", ())
 
     def _of_labels(self) -> None:
         """∂ℓ/∂s_k for ∂ℓ/∂s_y, where it is not asked for by itself."""

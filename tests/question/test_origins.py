@@ -61,3 +61,40 @@ def test_an_image_that_is_0_outside(ranges: str, zero: str) -> None:
     padded, kernel = np.pad(x, 1), np.array(k)
     found = np.asarray(solution.forward(x=x, k=k))
     assert found == pytest.approx(np.array([[(kernel * padded[i : i + 3, j : j + 3]).sum() for j in range(4)] for i in range(5)]))
+
+
+PADDED = {
+    "two ends": r"where $x_{cs} = 0$ for $s < 0$ and for $s \ge T$",
+    "a last sample": r"where $x_{cs} = 0$ for $s < 0$ and for $s > T - 1$",
+    "unless": r"with $x_{cs} = 0$ unless $0 \le s \le T - 1$",
+    "any other": r"where $x_{cs}$ is defined for $s = 0, \dots, T-1$ and taken to be $0$ for any other $s$",
+}
+OUTPUTS = (r"t = 0, \dots, N - 1", r"0 \le t < N_y", r"t = 0, \dots, T' - 1, \quad T' = \lfloor (T + 2P - K) / S \rfloor + 1")
+
+
+@pytest.mark.parametrize("signals", [False, True])
+@pytest.mark.parametrize("outputs", OUTPUTS)
+@pytest.mark.parametrize("zeros", PADDED)
+def test_a_stride_and_zeros_at_both_ends(zeros: str, outputs: str, signals: bool) -> None:
+    question = (rf"Let $$y_{{ot}} = b_o + \sum_{{c=0}}^{{C-1}} \sum_{{k=0}}^{{K-1}} w_{{ock}} x_{{c,St+k-P}}, \qquad {outputs},$$ "
+                rf"{PADDED[zeros]}. Given $\partial L/\partial y_{{ot}}$, find $\partial L/\partial x_{{cs}}$ and "
+                r"$\partial L/\partial w_{ock}$.")
+    if signals:
+        for before, after in {"y_{ot}": "y_o(t)", "x_{cs}": "x_c(s)", "w_{ock}": "w_{oc}(k)", "x_{c,St+k-P}": "x_c(St+k-P)"}.items():
+            question = question.replace(before, after)
+    solution = derive.solve(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n"))
+    draw = np.random.default_rng(0)
+    w, x, b = draw.normal(size=(2, 3, 4)), draw.normal(size=(3, 7)), draw.normal(size=2)
+    stride, padding, length = 2, 1, 3
+    free = [name for name in solution.module.passed if name in ("N", "N_y", "T_prime")]
+    arrays = {"w": w, "x": x, "b": b, "S": stride, "P": padding} | dict.fromkeys(free, length)
+    padded = np.pad(x, ((0, 0), (padding, padding)))
+    windows = np.stack([padded[:, stride * t : stride * t + 4] for t in range(length)])
+    assert np.asarray(solution.forward(**arrays)) == pytest.approx(np.einsum("ock,tck->ot", w, windows) + b[:, None])
+    upstream = draw.normal(size=(2, length))
+    back = np.zeros_like(padded)
+    for t in range(length):
+        back[:, stride * t : stride * t + 4] += np.einsum("o,ock->ck", upstream[:, t], w)
+    assert np.asarray(solution.backward("x", upstream=upstream, **arrays), float) == pytest.approx(back[:, 1:-1])
+    assert np.asarray(solution.backward("w", upstream=upstream, **arrays), float) == pytest.approx(
+        np.einsum("ot,tck->ock", upstream, windows))

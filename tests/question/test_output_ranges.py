@@ -126,3 +126,10 @@ def test_consecutive_blocks_begin_with_their_first_entry(tmp_path: Path) -> None
     path.write_text("---\nid: blocks\n---\n\n# Question\nA layer sums blocks, $$y_k = \\sum_{j=1}^{3} x_{3(k-1)+j}^2, \\qquad k = 1, "
                     "\\dots, K.$$ Derive the backward message.\n")
     assert derive.solve(path).forward(x=np.arange(6.0)).tolist() == [5, 50]
+
+
+@pytest.mark.parametrize("divided", [r"\frac{1}{\tau} u_i^\top v_j", r"u_i^\top v_j / \tau", r"\frac{1}{\tau} \sum_k u_{ik} v_{jk}"])
+def test_a_greek_divisor_is_no_number_of_terms(divided: str) -> None:
+    module = module_of(Card.parse("---\nid: q\n---\n\n# Question\n" rf"Let $S_{{ij}} = {divided}$ for $i, j = 1, \dots, N$. "
+                                  r"Derive $\partial S_{ij} / \partial v_{jk}$." "\n"))
+    assert "tau" in module.passed

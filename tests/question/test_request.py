@@ -407,3 +407,15 @@ def test_the_gradient_beside_other_derivatives_is_not_left_out(asked: str) -> No
 def test_a_message_by_its_letter_is_not_left_out_beside_others(asked: str) -> None:
     module = read(rf"Let $y = \tanh(Wx + b)$ and $L = \|y - t\|^2$ with the target $t$. Derive {asked}.")
     assert {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"x", "b"}
+
+
+@pytest.mark.parametrize(("jacobian", "asked", "found"), [
+    (r"\partial c / \partial c_0", "Given $\\partial L/\\partial y$, give the gradient of $L$ with respect to $c_0$ and $W$", 3),
+    (r"\partial y / \partial c_0", "Given $\\partial L/\\partial y$, give the gradient of $L$ with respect to $c_0$ and $W$", 3),
+    (r"\partial c / \partial c_0", "Give the derivatives with respect to $c_0$ and $W$", 3),
+    (r"\partial y / \partial c_0", "Give the derivatives with respect to $c_0$ and $W$", 2),
+])
+def test_a_derivative_of_something_else_by_the_same_letter_is_not_yet_the_gradient(jacobian: str, asked: str, found: int) -> None:
+    module = read(r"Let $y = W c$ and $c = c_0 \odot g$ with $c_0, g \in \mathbb{R}^n$, $W \in \mathbb{R}^{m \times n}$. "
+                  rf"(1) State the Jacobian ${jacobian}$. (2) {asked}.")
+    assert len(module.wanted) == found and {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"c_0", "W"}

@@ -28,6 +28,8 @@ LETTERS = (
     Rule("dℓ/da is ∂ℓ/∂a", letters.quotients),
     Rule("dW is ∂L/∂W", letters.gradients),
     Rule("ℓ is log L, p is p(y = 1 | x)", letters.compounds),
+    Rule("a[z] is a(z)", signs.brackets),
+    Rule("x(n - Dk) and u_c(i, j) are entries", lists.in_brackets),
 )
 # Signs and lists: what a statement is spelt with, too.
 SPELLINGS = (
@@ -44,8 +46,6 @@ SPELLINGS = (
     Rule("(i, j) ∈ {2k, 2k + 1} × {2l, 2l + 1} is 2k ≤ i ≤ 2k + 1, …", sets.products),
     Rule("y_{out} has a label", signs.labels),
     Rule("diag(d_1, …, d_n) is diag(d)", lists.in_diagonals),
-    Rule("a[z] is a(z)", signs.brackets),
-    Rule("u_c(i, j) is an entry", lists.in_brackets),
     Rule("← is =", trees.in_statements(signs.arrow)),
     Rule("h = tanh is h(u) = tanh(u)", functions.by_name),
     Rule("y(x, w) = w_0 + w_1 x is y(x)", functions.of_several),

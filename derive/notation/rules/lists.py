@@ -8,6 +8,7 @@ from itertools import pairwise, takewhile
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
+from derive.notation.pieces import running
 from derive.notation.rules import trees
 from derive.records import dataclass, replace
 
@@ -186,23 +187,58 @@ _AT = "NAME NUMBER PLUS MINUS TIMES COMMA".split()
 
 
 def in_brackets(formulas: list[Formula]) -> list[Formula]:
-    r"""u_c(i, j) as u_{c,i,j}, where i and j run, or stand beside what runs: u_c(i + m, j + n)."""
+    r"""u_c(i, j) as u_{c,i,j}, where i and j run, or stand beside what runs: u_c(i + m, j + n); x(n - Dk) as x_{n-Dk}.
+    """
     items = [i for f in formulas for run in trees.all_runs(f.tree or ()) for i in run]
     bound = {n for i in items for n in _bound_at(i)}
     arguments = ({*tr.names_in(p)} for i in items if tr.is_group(i, "LPAREN") for p in tr.split(i.items, "COMMA")
                  if all(tr.is_token(part, *_AT) for part in p))  # not those of σ(β x_i)
     beside = bound.union(*(own for own in arguments if len(own) > 1 and own & bound))
+    sequences = _sequences(formulas, beside)
 
     def joined(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
-        at = trees.called(run, n) if trees.below(run[n]) else None
+        at, sub = trees.called(run, n), trees.below(run[n])
         parts = tr.split(at.items, "COMMA") if at is not None and run[n + 1] is at else []
-        if at is None or len(parts) < 2 or not all(tr.is_token(i, *_AT) for i in at.items) or not all(
-                {*tr.names_in(part)} & beside for part in parts):
+        several = sub and len(parts) > 1 and all({*tr.names_in(part)} & beside for part in parts)
+        if at is None or not parts or not all(tr.is_token(i, *_AT) for i in at.items) or not (
+                several or str(tr.base_of(run[n])) in sequences):
             return None
-        sub = *trees.below(run[n]), trees.sign("COMMA", ",", at), *at.items
+        sub = (*sub, trees.sign("COMMA", ",", at), *at.items) if sub else at.items
         return (tr.Scripted(tr.base_of(run[n]), (sub,), (), 0, run[n].start, at.end),), 2
 
-    return trees.replaced(formulas, joined) if bound else formulas
+    return trees.replaced(formulas, joined) if bound or sequences else formulas
+
+
+def _sequences(formulas: list[Formula], beside: set[str]) -> set[str]:
+    """The letters x that stand with their place wherever more than x is written: x(n), x(n - Dk), x_i(m), n and m run.
+    """
+    trees_ = [f.tree for f in formulas if f.tree is not None and len(f.tree) > 1]
+    chains = [r for tree in trees_ for r in running(tree) if len(r.ends) > 1]
+    ranged = {id(i) for r in chains for i in r.items}
+    found: dict[bool | None, set[str]] = {True: set(), False: set(), None: set()}
+    values = (i for tree in trees_ for part in trees.statements(tree) for own, *others in (trees.sides(part),)
+              for run in others if len(own) > 1 for i in run)
+    runs = beside.union(*(r.names for r in chains)) - {
+        str(i) for i in values if tr.is_token(i, "NAME") and id(i) not in ranged}  # x of f(x) = x
+    every = [run for tree in trees_ for run in trees.all_runs(tree)]
+    below = {id(sub) for run in every for i in run if isinstance(i, tr.Scripted) for sub in i.subs}
+    for run in every:
+        for n, item in enumerate(run):
+            if tr.is_token(tr.base_of(item), "NAME") and (id(run) not in below or trees.called(run, n) is not None):
+                found[_in_place(run, n, runs)].add(str(tr.base_of(item)))
+    return found[True] - found[False]
+
+
+def _in_place(run: trees.Run, n: int, runs: set[str]) -> bool | None:
+    """x(n - Dk): index terms in which something runs stand behind it; None for x(m), where m may run or not."""
+    at = trees.called(run, n)
+    parts = tr.split(at.items, "COMMA") if at is not None and run[n + 1] is at else []
+    if not parts or (n and tr.is_token(run[n - 1], "IN")) or not all(
+            tr.has(part, "NAME", "NUMBER") and all(tr.is_token(i, *_AT) for i in part) for part in parts):
+        return False  # i ∈ Ω(k), σ(·)
+    if all({*tr.names_in(part)} & runs or not tr.has(part, "NAME") for part in parts):
+        return True
+    return None if all(len(part) == 1 for part in parts) else False
 
 
 def _bound_at(item: tr.Item) -> Iterator[str]:

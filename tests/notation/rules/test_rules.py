@@ -16,7 +16,11 @@ CASES = {
     "brackets that are shown": ([r"\mathbf{a}[\bullet]", "h_i = a[f_i]"], [r"\mathbf{a}(\bullet)", "h_i = a(f_i)"]),
     "an entry at what runs, with a label": (
         [r"v_c(i, j) = \sum_m \sum_n K_c(m, n) u(i + m, j + n)"],
-        [r"v_{c,i,j} = \sum_m \sum_n K_{c,m,n} u(i + m, j + n)"]),
+        [r"v_{c,i,j} = \sum_m \sum_n K_{c,m,n} u_{i + m, j + n}"]),
+    "entries of signals": (
+        [r"y_o(n) = \sum_{k=0}^{K-1} w_o(k) x(n - Dk)", r"n = 0, \dots, N - 1"],
+        [r"y_{o,n} = \sum_{k=0}^{K-1} w_{o,k} x_{n - Dk}", r"n = 0, \dots, N - 1"]),
+    "a function of what has a value": ([r"f(x) = x", r"-1 \le x \le 1"], [r"f(x) = x", r"-1 \le x \le 1"]),
     "a value with its arguments, of which entries are read": (
         [r"f_i(x, \beta) = x_i \tanh(\beta x_i)", r"i = 1, \dots, n"], [r"f_i(x, \beta) = x_i \tanh(\beta x_i)", r"i = 1, \dots, n"]),
     "samples of a function of vectors": (

@@ -110,7 +110,8 @@ def _read(question: Question) -> Module:
         found = next(module for way in WAYS if (module := way(question)) is not None)
         _refuse_nouns(question, found)
     except DeriveError as error:
-        if given or isinstance(error, BesidePosed) or (told := _in_words(question)) is None:
+        if given or isinstance(error, BesidePosed) or _is_of_request(error, question.prose) or (
+                told := _in_words(question)) is None:
             raise
         _refuse_nouns(question, told)
         return told
@@ -120,6 +121,11 @@ def _read(question: Question) -> Module:
         if formula.tree is None:  # whatever it may say: TeX would not set it
             skeleton(formula.source)
     return found
+
+
+def _is_of_request(error: DeriveError, prose: Prose) -> bool:
+    """What formulas compute is clear, and what is asked of it is not: no other way is one to read that."""
+    return any(map(equates, prose.formulas)) and bool(error.problems) and all(p.key == "derive" for p in error.problems)
 
 
 def _refuse_nouns(question: Question, module: Module) -> None:

@@ -212,7 +212,7 @@ def layer_computed(state: State) -> State:
         output = output_of(state.statement, found, state.table)
         wanted = {*differentiated} or differentiated_in_words(prose, state.table) or _of_gradients(found, prose)
         by = {d.wrt.tensor for _, d in asked if isinstance(d.wrt, Entry)}  # ∂L/∂y, of what nothing else uses
-        layer = computed(found, state.table, wanted | by, output)
+        layer = computed(found, state.table, wanted, output, by)
     except CardError:
         refuse_unread(of_the_layer(failures, prose, found.tensors, ()))  # the formula that joins them
         raise

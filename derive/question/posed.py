@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from derive.errors import CardError, Problem
 from derive.expr import Bracket, Entry, Reduce, walk
@@ -28,7 +28,7 @@ from derive.question.sentences.acts import Told, acts, does, done, in_bracket, p
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, in_english, sentences
-from derive.question.words.lexicon import begins, named, spans
+from derive.question.words.lexicon import begins, named, only, spans
 from derive.question.words.prose import BREAK, Prose
 from derive.specify.layer import Computed
 from derive.specify.wanted import Wanted
@@ -167,7 +167,16 @@ def _is_shown(tokens: Sentence, word: Token) -> bool:
     displayed = [t for t in tokens if t.equates and any(f.display for f in t.formulas)]
     return word.kind == "word" and (colon is not None and any(t.start > colon for t in displayed) or any(
         a.text in leads and a.start > word.start and b in displayed for a, b in pairwise(tokens)) or
-        _is_turned(tokens, word))
+        _is_turned(tokens, word) or _is_done_by(tokens, word, displayed))
+
+
+def _is_done_by(tokens: Sentence, word: Token, displayed: Sequence[Token]) -> bool:
+    """«they are fused by a bilinear layer with $r$ outputs, $$…$$»: the layer of which the formula follows does it."""
+    n = tokens.index(word)
+    behind = [*takewhile(lambda t: t not in displayed, tokens[n + 1 :])]
+    layer = " ".join(t.text for t in behind[1:])
+    return n + 1 + len(behind) < len(tokens) and bool(behind) and behind[0].text in ("by", "with", "through") and (
+        bool(named(layer, "head.layer")) and _AND.union({","}).isdisjoint(t.text for t in behind[:-1]))
 
 
 def _is_turned(tokens: Sentence, word: Token) -> bool:
@@ -341,5 +350,7 @@ def _is_told(clause: Sentence, prose: Prose) -> bool:
     paragraph = prose.text[prose.text.rfind(BREAK, 0, start) + 1 :].lstrip(" *_>-")
     if begins(paragraph, 0, "slot.hint", "slot.remark") and not any(t.equates for t in clause):
         return True  # of a paragraph that begins so
+    if named(words, "ties.none") and only(words, 0, len(words), "ties.none", "small"):
+        return True  # «ties do not occur»
     return bool(named(words, *_TOLD) or named(prose.text[start:stop], "slot.hint")) or not _UNREAL.isdisjoint(
         prose.text[start:stop].split())

@@ -15,7 +15,7 @@ from derive.receptive_field import ReceptiveField
 from derive.records import dataclass
 from derive.specify import applied
 from derive.specify.definitions import Definition, Definitions
-from derive.specify.order import applied_functions, given_letters, in_order, output_of, with_letters
+from derive.specify.order import applied_functions, given_letters, in_order, outputs_of, unrelated, with_letters
 from derive.specify.places import spot
 from derive.specify.roles import Role
 from derive.specify.sizes import refuse_overruns, with_extents, with_known_ranges, with_output_ranges
@@ -25,7 +25,10 @@ from derive.specify.well_defined import refuse_branches, refuse_numbers, refuse_
 
 @dataclass(frozen=True)
 class Computed:
-    """What the formulas compute: the definitions that lead to the ``output``, in order, and the letters given."""
+    """What the formulas compute: the definitions that lead to the ``output``, in order, and the letters given.
+
+    ``apart`` are outputs besides, as of a list of functions, of which only derivatives by name are asked for.
+    """
 
     found: Definitions
     table: SymbolTable
@@ -33,6 +36,7 @@ class Computed:
     used: tuple[Definition, ...]
     functions: tuple[Function, ...]
     given: tuple[str, ...]
+    apart: tuple[str, ...] = ()
 
     @property
     def entry(self) -> Entry:
@@ -46,15 +50,16 @@ class Computed:
 
 
 def computed(found: Definitions, table: SymbolTable, differentiated: Collection[str],
-             output: str | None = None) -> Computed:
-    """What definitions compute; the ``output`` is what nothing else uses, of several the one ``differentiated``.
+             output: str | None = None, by: Collection[str] = ()) -> Computed:
+    """What definitions compute; the ``output`` is what nothing else uses, of several the last ``differentiated``.
 
     Raises :class:`CardError` where it is unclear which is the output, :class:`UnsupportedError` for circles.
     """
-    output = output_of(found, {*differentiated}) if output is None else output
-    used = in_order(output, found)
+    outputs = outputs_of(found, {*differentiated}, {*by}) if output is None else [output]
+    used = in_order(outputs, found)
     functions = applied_functions(used, found)
-    return Computed(found, table, output, tuple(used), functions, given_letters(used, functions))
+    return Computed(found, table, outputs[-1], tuple(used), functions, given_letters(used, functions),
+                    tuple(outputs[:-1]))
 
 
 def well_defined(layer: Computed) -> Computed:
@@ -88,7 +93,13 @@ def specified(
     layer: Computed, roles: Mapping[str, Role], wanted: Wanted, facts: tuple[Rel | In, ...],
     fields: tuple[tuple[str, ReceptiveField], ...], nodes: Sequence[tuple[Formula, Node]], latexes: Iterable[str],
 ) -> Module:
-    """The module; ``nodes`` and ``latexes`` are all that is written, for the extents and ranges in it."""
+    """The module; ``nodes`` and ``latexes`` are all that is written, for the extents and ranges in it.
+
+    Raises :class:`CardError` for outputs of which more is asked for than the derivatives that are named.
+    """
+    named = {d.of.tensor for d in wanted.derivatives if isinstance(d.of, Entry)}
+    if layer.apart and not (named <= layer.letters and {*wanted.kinds} <= {"jacobian", "parameters"}):
+        raise unrelated((*layer.apart, layer.output), layer.found)
     inputs, parameters, constants = (tuple(n for n, r in roles.items() if r.role == kind) for kind in ROLES)
     module = Module(
         tuple(d.equation for d in layer.used),

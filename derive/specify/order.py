@@ -50,18 +50,26 @@ def with_letters(table: SymbolTable, used: Sequence[Definition], given: tuple[st
     return table.extended(renamed) if renamed else table
 
 
-def output_of(found: Definitions, asked: set[str]) -> str:
-    """The tensor that no other uses; of several, the one whose derivative is asked for."""
+def outputs_of(found: Definitions, asked: set[str], by: set[str]) -> list[str]:
+    """The tensor that no other uses; of several, the one whose derivative is asked for, or all where each one's is.
+
+    That is also y of ∂L/∂y, ``by`` which a loss is differentiated.
+    """
     used = {n.tensor for d in found.tensors.values() for n in walk(d.value) if isinstance(n, Entry)}
     last = [name for name in found.tensors if name not in used]
     if not last:
         raise _cycle(found)
-    chosen = [name for name in last if name in asked] if len(last) > 1 else last
-    if len(chosen) != 1:
-        names = " and ".join(f"`{name}` ({place(found.tensors[name].formula)})" for name in last)
-        raise CardError(f"the question defines {names}, and none is computed from the other: which is the layer's "
-                        r"output? Ask for its derivative, e.g. `\frac{\partial " + last[0] + r"}{\partial …}`")
-    return chosen[0]
+    chosen = [name for name in last if name in asked | by] if len(last) > 1 else last
+    if len(chosen) != 1 and not {*last} <= asked:
+        raise unrelated(last, found)
+    return chosen
+
+
+def unrelated(last: Sequence[str], found: Definitions) -> CardError:
+    """What to say of outputs of which none is computed from another."""
+    names = " and ".join(f"`{name}` ({place(found.tensors[name].formula)})" for name in last)
+    return CardError(f"the question defines {names}, and none is computed from the other: which is the layer's "
+                     r"output? Ask for its derivative, e.g. `\frac{\partial " + last[0] + r"}{\partial …}`")
 
 
 def _cycle(found: Definitions) -> UnsupportedError:
@@ -69,8 +77,8 @@ def _cycle(found: Definitions) -> UnsupportedError:
     return UnsupportedError(f"{names} are computed from one another; a layer's formulas lead from input to output")
 
 
-def in_order(output: str, found: Definitions) -> list[Definition]:
-    """The definitions that the output needs, each behind those it uses."""
+def in_order(outputs: Sequence[str], found: Definitions) -> list[Definition]:
+    """The definitions that the outputs need, each behind those it uses."""
     done: dict[str, Definition] = {}
     open_: list[str] = []
 
@@ -93,7 +101,8 @@ def in_order(output: str, found: Definitions) -> list[Definition]:
         open_.pop()
         done[name] = definition
 
-    visit(output)
+    for output in outputs:
+        visit(output)
     return list(done.values())
 
 

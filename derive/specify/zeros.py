@@ -76,12 +76,12 @@ def _zeros(nodes: Nodes, n: int) -> tuple[list[tuple[Slot, Inside]], int]:
             next_.terms) == 2 and not running.isdisjoint(next_.terms):
         conds.append(next_)
         behind += 1
-    known = [any(_outside(v, (c,)) for v in running) for c in conds]
+    known = [any(outside(v, (c,)) for v in running) for c in conds]
     if any(known) and not all(one or _is_range(c) for one, c in zip(known, conds, strict=True)):
         raise CardError(Problem("where are these entries 0? Write one inequality for each end, as in `x_s = 0` for "
                                 "`s < 0` and for `s > n`", line=nodes[n][0].line))  # «… and s ≠ 3»
     found = [((e.tensor, d), inside) for e in entries for d, v in enumerate(e.indices)
-             if (inside := _outside(v, conds)) is not None]
+             if (inside := outside(v, conds)) is not None]
     return (found, 1 + behind) if found and _all_outside(entries, found) else ([], 0)
 
 
@@ -96,7 +96,7 @@ def _all_outside(entries: Iterable[ex.Entry], found: Sequence[tuple[Slot, Inside
     return all(any((e.tensor, d) in slots for d in range(len(e.indices))) for e in entries)
 
 
-def _outside(term: ex.Expr, conds: Iterable[ex.Cond]) -> Inside | None:
+def outside(term: ex.Expr, conds: Iterable[ex.Cond]) -> Inside | None:
     """What lies inside where s < c, s > c or s ∉ {…} is outside; and where the numbers 0 or n + 1 are."""
     if not isinstance(term, ex.Idx):
         form = Affine.of(term)

@@ -46,6 +46,11 @@ def test_zeros_at_any_other_index(first: int) -> None:
 
 
 @pytest.mark.parametrize("first", [0, 1])
+def test_zeros_at_one_end_in_words(first: int) -> None:
+    holds(LAYERS["weights from 0"], first, f"Here $x_s$ is known for $s = {RANGE[first]}$ and is taken to be zero for $s < {first}$.")
+
+
+@pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("layer", BRACKETS)
 def test_brackets_before_the_first_sample(layer: str, first: int) -> None:
     holds(BRACKETS[layer].format(*range(first, first + 5)), first, "")

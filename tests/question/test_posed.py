@@ -231,6 +231,9 @@ OF_BATCH = r"Derive $\partial L/\partial x_{ni}$ and $\partial L/\partial \gamma
     rf"A gate decides how much of the unit is transformed and how much is only copied. {BATCH} {OF_BATCH}",
     rf"{BATCH} Derive the gradient that is passed down, $\partial L/\partial x_{{ni}}$, for a given $\partial L/\partial y_{{ni}}$.",
     rf"{BATCH} {OF_BATCH} Say which of the two is a scaled sum. Cancel what can be cancelled.",
+    r"Two vectors $u \in \mathbb{R}^p$ and $v \in \mathbb{R}^q$ are fused by a bilinear layer with $r$ outputs, "
+    r"$$y_k = \sum_{i,j} W_{kij} u_i v_j.$$ Derive $\partial y_k/\partial u_i$.",
+    r"A unit passes on $$y_j = \max_{k = 1, \dots, K} \sum_i w_{jki} x_i.$$ Ties do not occur. Derive $\partial y_j/\partial x_i$.",
     r"A dropout layer with the probability $p$ first makes a random mask $m_1, \dots, m_n$, where $m_i = 0$ with the probability $p$ and "
     r"$m_i = 1$ otherwise. Then it makes $$y_i = \frac{m_i x_i}{1 - p}.$$ The mask is stored for the backward pass; it is a known "
     r"constant. Derive $\partial y_i/\partial x_j$.",
@@ -251,6 +254,9 @@ def test_what_describes_what_the_formulas_compute(question: str) -> None:
     f"The output is then masked and the loss is {SOFT}", f"The scores are squashed to unit length before the layer {SOFT}",
     rf"{BATCH} Suppose we train with $\mu_i$ clipped. {OF_BATCH}", rf"{BATCH} The gradient is passed through $\mu_i$ unchanged. {OF_BATCH}",
     rf"{BATCH} The outputs are passed on to a threshold. {OF_BATCH}",
+    r"The vectors $u \in \mathbb{R}^p$ and $v \in \mathbb{R}^q$ are normalised by a layer and then fused by a bilinear layer, "
+    r"$$y_k = \sum_{i,j} W_{kij} u_i v_j.$$ Derive $\partial y_k/\partial u_i$.",
+    r"A unit passes on $$y_j = \max_{k = 1, \dots, K} \sum_i w_{jki} x_i.$$ The unique maximum is doubled. Derive $\partial y_j/\partial x_i$.",
     r"A layer without bias computes $$y_i = \tanh(x_i + b_i).$$ Derive $\partial y_i/\partial x_j$.",
     r"Let $m = \frac1n \sum_k x_k$ and $y_i = x_i - m$. Take $m$ as an independent input. Derive $\partial y_i/\partial x_j$.",
 ])
@@ -374,3 +380,41 @@ def test_words_beside_a_zero_count() -> None:
     with pytest.raises(OpenError):
         wanted(r"Let $y_t = w_0 x_t + w_1 x_{t-1}$ for $t = 1, \dots, T$. Here $x_s$ is defined for $s = 1, \dots, T$ and taken to be $0$ "
                r"for any other $s$ and the output is doubled. Given $\partial L/\partial y_t$, find $\partial L/\partial x_s$.")
+
+
+PARTS = {"in brackets": "the backward message (with respect to $x_{ci}$) and the parameter message (with respect to $a_c$)",
+         "without": "the backward message with respect to $x_{ci}$ and the parameter message with respect to $a_c$"}
+
+
+@pytest.mark.parametrize("asked", PARTS)
+def test_brackets_around_what_is_asked_for_by(asked: str) -> None:
+    module = module_of(Card.parse("---\nid: q\n---\n\n# Question\nLet $y_{ci} = \\max(0, x_{ci}) + a_c \\min(0, x_{ci})$. "
+                                  f"Derive {PARTS[asked]}.\n"))
+    assert module.parameters == ("a",) and module.inputs == ("x",) and {*module.asked} == {"jacobian", "vjp", "parameters"} - (
+        {"jacobian"} - {*module.asked})
+
+
+@pytest.mark.parametrize("asked", ["(a) Write the forward message for $M = 1$. (b) Find $\\partial L/\\partial a_k$.",
+                                   "(a) Find $\\partial L/\\partial a_k$. (b) Find $\\partial L/\\partial x_n$ for $M = 3$."])
+def test_a_size_in_one_of_several_requests_is_not_that_of_the_layer(asked: str) -> None:
+    module = module_of(Card.parse("---\nid: q\n---\n\n# Question\nLet $y_n = \\sum_{k=0}^{M-1} a_k x_{n-k}$ for $n = 0, \\dots, N-1$ "
+                                  f"with $x_n = 0$ for $n < 0$. {asked}\n"))
+    assert not [r for r in module.readings if "put in" in r]
+
+
+LIST = r"Let $f_i = \ln(1 + e^{x_i})$, $g_i = \tanh x_i$ and $h_i = x_i^2$."
+
+
+def test_each_of_several_functions_is_differentiated() -> None:
+    asked = r"$\partial f_i/\partial x_j$, $\partial g_i/\partial x_j$ and $\partial h_i/\partial x_j$"
+    assert {of for of, _ in wanted(f"{LIST} Derive {asked}.")} == {"f", "g", "h"}
+
+
+@pytest.mark.parametrize("asked", [
+    r"$\partial f_i/\partial x_j$ and $\partial g_i/\partial x_j$", "the gradient with respect to $x$",
+    r"$\partial f_i/\partial x_j$, $\partial g_i/\partial x_j$ and $\partial h_i/\partial x_j$ and the backward message",
+    r"$\partial f_i/\partial x_j$, $\partial g_i/\partial x_j$, $\partial h_i/\partial x_j$ and $\partial L/\partial x_j$",
+])
+def test_more_of_several_functions_than_their_derivatives_is_open(asked: str) -> None:
+    with pytest.raises(CardError):
+        wanted(f"{LIST} Derive {asked}.")

@@ -184,6 +184,7 @@ def in_diagonals(formulas: list[Formula]) -> list[Formula]:
 
 
 _AT = "NAME NUMBER PLUS MINUS TIMES COMMA".split()
+_PLACES = "LPAREN", "LBRACK"
 
 
 def in_brackets(formulas: list[Formula]) -> list[Formula]:
@@ -197,7 +198,7 @@ def in_brackets(formulas: list[Formula]) -> list[Formula]:
     sequences = _sequences(formulas, beside)
 
     def joined(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
-        at, sub = trees.called(run, n), trees.below(run[n])
+        at, sub = trees.called(run, n, *_PLACES), trees.below(run[n])
         parts = tr.split(at.items, "COMMA") if at is not None and run[n + 1] is at else []
         several = sub and len(parts) > 1 and all({*tr.names_in(part)} & beside for part in parts)
         if at is None or not parts or not all(tr.is_token(i, *_AT) for i in at.items) or not (
@@ -224,14 +225,15 @@ def _sequences(formulas: list[Formula], beside: set[str]) -> set[str]:
     below = {id(sub) for run in every for i in run if isinstance(i, tr.Scripted) for sub in i.subs}
     for run in every:
         for n, item in enumerate(run):
-            if tr.is_token(tr.base_of(item), "NAME") and (id(run) not in below or trees.called(run, n) is not None):
+            if tr.is_token(tr.base_of(item), "NAME") and (
+                    id(run) not in below or trees.called(run, n, *_PLACES) is not None):
                 found[_in_place(run, n, runs)].add(str(tr.base_of(item)))
     return found[True] - found[False]
 
 
 def _in_place(run: trees.Run, n: int, runs: set[str]) -> bool | None:
     """x(n - Dk): index terms in which something runs stand behind it; None for x(m), where m may run or not."""
-    at = trees.called(run, n)
+    at = trees.called(run, n, *_PLACES)
     parts = tr.split(at.items, "COMMA") if at is not None and run[n + 1] is at else []
     if not parts or (n and tr.is_token(run[n - 1], "IN")) or not all(
             tr.has(part, "NAME", "NUMBER") and all(tr.is_token(i, *_AT) for i in part) for part in parts):

@@ -363,7 +363,9 @@ def _is_point(formula: Formula, prose: Prose, of_size: bool = False) -> bool:
             start, stop = prose.sentence(gap.start)
             before, behind = prose.text[start : gap.start], prose.text[gap.start + 1 : stop]
             if of_size:
-                if named(behind, "point.special"):
+                asks = _ends(before, "point.at") and named(before, "ask.verb") and (  # «(a) Give $y$ for $M = 1$. (b)»
+                    named(prose.text[:start], "ask.verb") or named(prose.text[stop:], "ask.verb"))
+                if asks or named(behind, "point.special"):
                     return True
             elif (_ends(before, "point.set") and _goes_on(behind)) or behind.endswith("?") or _ends(
                     before, "point.at") or named(

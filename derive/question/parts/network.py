@@ -92,6 +92,9 @@ class _Chained:
         first = next((s for s in LAYERS if s.name == self.parts[0].name), None)
         if isinstance(first, Layer) and first.kind == "layer" and (ranks := first.ranks(first.options)):
             self.rank = len(self.declared(self.source)) or ranks[0]
+        elif isinstance(first, Pooling) and first.form == "global" and len(self.declared(self.source)) > self.rank:
+            self.rank += 1  # x ∈ R^{C × H × W}
+            self.parts[0] = replace(self.parts[0], options={**self.parts[0].options, "channels": "yes"})
         self.of_functions: dict[int, list[tuple[str, str]]] = {}  # by a part's place, letters of the card's function
         losses = [p for p in self.parts if p.loss]
         if len(losses) > 1:
@@ -228,6 +231,10 @@ class _Chained:
         axes = self.rank - ("channels" in part.options)
         if spec.form != "global":
             return {"axes": axes}
+        later = any(p.name == "linear" for p in self.parts[self.parts.index(part) :])
+        if later and axes == self.rank and not (part is self.parts[0] and self.declared(self.source)):
+            raise self.chain.unclear(part, ": one number, or one of each channel? Write “of each channel”, or state "
+                                     r"the shape of its input, `$x \in \mathbb{R}^{C \times H \times W}$`")
         self.rank -= axes
         sizes = self.declared(self.source)[-axes:] if part is self.parts[0] else ()
         return {f"size_{c}": size for c, size in zip(Letters(axes).sizes, sizes, strict=False)}

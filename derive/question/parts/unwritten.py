@@ -262,7 +262,7 @@ def refuse_mixed(parts: Sequence[Part], chain: Chain) -> None:
 _ONE_LETTER = r"\\?[A-Za-z]+"
 _NAME = rf"{_ONE_LETTER}(?:_\{{?{_ONE_LETTER}\}}?)?|\\(?:mathrm|operatorname|text)\{{\w+\}}"
 SIGNATURE = re.compile(rf"\s*({_NAME})\s*\(\s*{_ONE_LETTER}(?:\s*[,;]\s*{_ONE_LETTER})*\s*\)\s*=")
-_OF = re.compile(r"\\frac\s*\{\s*\\partial\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*\})?)\s*\}")
+_OF = re.compile(r"\\partial\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*\})?)\s*(?:/|\}\s*\{)")  # the letter above
 
 
 def stated_parts(
@@ -280,6 +280,8 @@ def stated_parts(
     if not chain.parts or not _in_words(chain, defined):
         return [], []
     refuse_mixed(chain.parts, chain)
+    if any(p.loss for p in chain.parts) and chain.letter("loss") is None:
+        _call_loss(chain, written, {letter for p in chain.parts for letter in p.letters.values()})
     functions = [own_function(formula) for _, formula in defined.functions.values()]
     losses = [loss.formula for loss in chain.losses.values()]
     functions += [own_function(d.formula) for d in defined.tensors.values() if d.formula not in losses]
@@ -287,6 +289,13 @@ def stated_parts(
     with doubts.over("forward"):
         refuse_unaccounted_words(chain, found.formulas, found.used, [*sizes_said(prose), *units_of(chain)])
     return found.formulas, found.mentions
+
+
+def _call_loss(chain: Chain, written: Sequence[Formula], taken: set[str]) -> None:
+    """L of ∂L/∂z is the loss of the chain, where no other letter is differentiated."""
+    asked = {m[1].strip() for f in written for m in _OF.finditer(f.latex)} - taken
+    if len(asked) == 1:
+        chain.loss_letter = asked.pop()
 
 
 def units_of(chain: Chain) -> list[str]:
@@ -356,9 +365,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     if loss is not None and loss.prediction(chain.letter("target"))[0] in taken:
         return [], []  # «a sigmoid behind $s$ and the error $(s - y)^2$»: which s?
     chain.bound |= taken
-    asked = {m[1].strip() for f in written for m in _OF.finditer(f.latex)} - taken
-    if len(asked) == 1:
-        chain.loss_letter = asked.pop()
+    _call_loss(chain, written, taken)
     rank = len(last.entry.indices) or (len(symbol.axes) if symbol else 0)
     found = network(chain, written, [], source=source, rank=rank, taken=used)
     if not plainly:

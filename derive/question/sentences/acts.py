@@ -188,15 +188,20 @@ def in_bracket(sentence: Sequence[Token], at: int) -> bool:
     return sum((t.text == "(") - (t.text == ")") for t in sentence[:at]) > 0
 
 
+_OURS = frozenset("input inputs output outputs".split())
+
+
 def is_background(prose: Prose, place: int) -> bool:
-    """The word there tells a story in front of all formulas, or it is no fact about this layer."""
+    """The word there tells a story in front of all formulas, of none of its letters, or it is no fact about this layer.
+    """
     told = sentences(prose)
     here = next((s for s in told if s[0].start <= place <= s[-1].start + len(s[-1].text)), ())
     n = max((m for m, t in enumerate(here) if t.start <= place), default=None)
     if n is None:
         return False
     first = next((t.start for s in told for t in s if t.equates), 0)
-    return first > here[-1].start and not points(here) or is_told(here, n)
+    ours = points(here) or any(t.formulas and t.letters for t in here) or not _OURS.isdisjoint(t.text for t in here)
+    return first > here[-1].start and not ours or is_told(here, n)
 
 
 def in_brackets(prose: Prose, place: int) -> bool:
@@ -211,10 +216,8 @@ def points(tokens: Sentence) -> bool:
 
 
 def _names(token: Token) -> bool:
-    r"""x \in R^n; \odot, of which a clause says what it does"""
-    if not token.formulas or token.said is Said.DECLARATION:
-        return bool(token.formulas)
-    tree = token.formula.tree or ()
+    r"""\odot, of which a clause says what it does"""
+    tree = (token.formula.tree or ()) if token.formulas else ()
     return len(tree) == 1 and isinstance(tree[0], Leaf) and tree[0].type not in ("NAME", "NUMBER")
 
 

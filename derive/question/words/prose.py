@@ -140,6 +140,9 @@ _ABBREVIATION = re.compile(
 )
 
 
+_BY = re.compile(r"\((\s*(?:with respect to|w ?\.? ?r ?\.? ?t\b)[^()]*)\)")  # «the message (with respect to $w$)»
+
+
 _ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)])[ \t]+")
 
 
@@ -191,8 +194,9 @@ class Prose:
 
     @cached_property
     def text(self) -> str:
-        """The text without the full stops of abbreviations."""
-        return _in_one(_ABBREVIATION.sub(lambda m: m[0].replace(".", " "), self.plain.text), self.plain)
+        """The text without the full stops of abbreviations, and without brackets around what is asked for by."""
+        text = _ABBREVIATION.sub(lambda m: m[0].replace(".", " "), self.plain.text)
+        return _in_one(_BY.sub(r" \1 ", text), self.plain)
 
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:

@@ -15,6 +15,7 @@ from derive.calculus.kinks import Jump, Kink, kinks
 from derive.calculus.matrix_form import matrix_form
 from derive.calculus.messages import upstream
 from derive.calculus.one_window import WHOLE, OneWindow, scope_name, scope_tables, windowed
+from derive.calculus.whole_arrays import lettered
 from derive.expr import ZERO, Entry, Extremum, Idx, Node, Num, Partial, Reduce, Rel, walk
 from derive.layers import spoken
 from derive.lines import WIDTH, width
@@ -221,8 +222,10 @@ def _overlap(layer: Said, value: bool) -> bool:
 
 def _shape(layer: Said, shapes: list[tuple[tuple[str, ...], list[str]]]) -> bool:
     table = scope_tables(layer.module)[WHOLE]
-    known = {(tuple(formula(extent(size), layer.module) for size in symbol.sizes),
-              f"${write(Entry(symbol.name, ()), table, display=False)}$") for symbol in table.symbols}
+    forms = (lettered(n.tensor, table, m.latex) for m in layer.sheet.answer if isinstance(m, Math)
+             and m.scope == WHOLE for n in walk(m.expr) if isinstance(n, Entry))
+    known = {(tuple(formula(extent(size), layer.module) for size in sizes), f"${write(letter, table, display=False)}$")
+             for letter, sizes in filter(None, forms)}
     return all((sizes, letter) in known for sizes, letters in shapes for letter in letters)
 
 

@@ -19,6 +19,7 @@ from derive.notation.symbols import SymbolTable, is_capital, is_own
 from derive.records import dataclass
 
 Axes = tuple[ex.Idx, ...]
+_ACCENTED = re.compile(r"\\(?:hat|bar|tilde|vec|dot|check)\{[^{}]*\}")
 ONE_COLUMN = ex.Fn(ONES, ())
 IDENTITY = ex.Fn(DIAGONAL, (ONE_COLUMN,))
 
@@ -206,9 +207,10 @@ def lettered(name: str, table: SymbolTable, form: str) -> tuple[ex.Entry, tuple[
     if symbol.unwritten and not is_capital(own):
         before = len(symbol.axes) - symbol.unwritten
         return ex.Entry(own, tuple(map(ex.Idx, symbol.axes[:before]))), symbol.sizes[before:]
-    letter = re.escape((written or symbol).latex)
-    single = len(symbol.axes) == 1 and not re.search(rf"(?<![\\\w]){letter}(?![_^]\{{|\w)", form)
-    return None if single else (ex.Entry(own, ()), symbol.sizes)
+    latex = (written or symbol).latex
+    others = _ACCENTED.sub(lambda m: m[0] if m[0] == latex else "", form)
+    stands = re.search(rf"(?<![\\\w]){re.escape(latex)}(?![_^]\{{|\w)", others)
+    return (ex.Entry(own, ()), symbol.sizes) if stands or len(symbol.axes) > 1 and not symbol.above else None
 
 
 def in_rows(node: ex.Expr, module: Module) -> ex.Expr:

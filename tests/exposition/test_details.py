@@ -21,7 +21,8 @@ from tests.bank import composed
 
 CARDS = ["prelu_network", "affine_layer", "average_pooling", "overlapping", "batch_normalisation", "parts_abc",
          "parts_beyond_named", "ab_parts", "softmax_jacobian", "mini_batch", "minimum_cz", "mlp_words_cz",
-         "logistic_regression", "huber", "attention_query", "recurrent_step", "dilated_causal"]  # fmt: skip
+         "logistic_regression", "huber", "attention_query", "recurrent_step", "dilated_causal", "conv2d_letters",
+         "pulses_by_letter", "one_based"]  # fmt: skip
 
 
 def lefts(solution: derive.Solution) -> list[str]:
@@ -97,7 +98,9 @@ def test_titles_say_what() -> None:
               "residual_block": "Linear layer, ReLU and $y_{k} = x_{k} + h_{k}$: backward, parameter messages",
               "softplus_cz": "Softplus: backward message",
               "l2_pooling": r"$y_{kl} = \sqrt{\sum_{(i, j) \in \Omega(k, l)} x_{ij}^{2}}$: backward message",
-              "contrastive_pairs": r"Derivatives of $\ell$ with respect to $u$ and $v$"}
+              "contrastive_pairs": r"Derivatives of $\ell$ with respect to $u$ and $v$",
+              "highway_labels": r"$y = t \odot h + (\mathbf{1} - t) \odot x$: backward, parameter messages",
+              "elu_named": "$y$ as a function of $x$: backward message"}
     assert {card: composed(card).sheet.title for card in titles} == titles
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 _FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$")
@@ -19,6 +20,16 @@ def letters_of(latex: str) -> list[str]:
 def letters_in(text: str) -> tuple[str, ...]:
     """Those of all formulas in a text."""
     return tuple(letter for formula in _FORMULA.findall(text) for letter in letters_of(formula))
+
+
+def first_written(text: str, latexes: Sequence[str]) -> list[int] | None:
+    """The places in the order in which the text's formulas first write these letters; None where they lack one."""
+    written, places = [*letters_in(text)], dict[int, int]()
+    for place, own in enumerate(map(letters_of, latexes)):
+        first = next((n for n in range(len(written)) if written[n:n + len(own)] == own), None)
+        if first is not None:
+            places[first] = place
+    return [places[n] for n in sorted(places)] if len(places) == len(latexes) else None
 
 
 def writes(text: str, latex: str) -> bool:

@@ -208,7 +208,7 @@ def lettered(name: str, table: SymbolTable, form: str) -> tuple[ex.Entry, tuple[
         before = len(symbol.axes) - symbol.unwritten
         return ex.Entry(own, tuple(map(ex.Idx, symbol.axes[:before]))), symbol.sizes[before:]
     latex = (written or symbol).latex
-    others = _ACCENTED.sub(lambda m: m[0] if m[0] == latex else "", form)
+    others = _ACCENTED.sub(lambda m: m[0] if latex.startswith(m[0]) else "", form)
     stands = re.search(rf"(?<![\\\w]){re.escape(latex)}(?![_^]\{{|\w)", others)
     return (ex.Entry(own, ()), symbol.sizes) if stands or len(symbol.axes) > 1 and not symbol.above else None
 

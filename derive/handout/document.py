@@ -18,7 +18,7 @@ from derive.records import dataclass
 from derive.render import latex, prose
 from derive.render.dialect import question
 from derive.render.guard import guard, refuse_failures
-from derive.sheet import Block, Heading, Sheet
+from derive.sheet import Block, Heading, Sheet, rank, sections
 from derive.solve import Solution
 from derive.verify.report import Report
 from derive.words import told, wording
@@ -138,7 +138,7 @@ def papers(each: Sequence[Paper], head: Head, mode: str = "space", by_course: bo
     made = Document(
         documentclass="exam", document_options=["a4paper", "11pt", *([] if numbered else ["addpoints"])], fontenc=None,
         inputenc=None, lmodern=False, textcomp=False, microtype=False, indent=False, page_numbers=False,
-        geometry_options={"hmargin": "25mm", "top": "20mm", "bottom": "24mm"},
+        geometry_options={"hmargin": "25mm", "top": "20mm", "bottom": "20mm"},
     )  # fmt: skip
     for package in PACKAGES:
         made.packages.append(Package(package))
@@ -221,7 +221,14 @@ def own_solution(card: Card) -> NoEscape | None:
 def _answer(item: Item, detail: str) -> NoEscape | None:
     if item.solution is None:
         return own_solution(item.card)
-    return _checked(replace(item.solution.sheet, closing=()), detail)
+    sheet = replace(item.solution.sheet, closing=())
+    return _checked(sheet if rank(detail) == rank("full") else _uncoded(sheet), detail)
+
+
+def _uncoded(sheet: Sheet) -> Sheet:
+    """A sheet without its program: on paper that takes a page, and only a whole sheet has it."""
+    kept = (part for part in sections(sheet.details) if part[0] is None or part[0].name != "listing")
+    return replace(sheet, details=tuple(b for heading, blocks in kept for b in (heading, *blocks) if b is not None))
 
 
 def _checked(sheet: Sheet, detail: str = "full") -> NoEscape:

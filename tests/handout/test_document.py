@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jinja2 import ChoiceLoader, DictLoader
 
+import derive
 from derive.card import Card
 from derive.errors import CardError, VerificationError
 from derive.handout import MODES, Head, Item, Selection, bounds, document
@@ -66,6 +67,13 @@ def test_the_whole_solution_or_the_cards_own() -> None:
     blocks = [b for item in items() if item.solution for b in replace(item.solution.sheet, closing=()).blocks("standard")]
     assert displayed(text) == [" ".join(b.latex.split()) for b in blocks if isinstance(b, Math)]
     assert "Read from the card" not in text and "Checked" not in text and "(line " not in text
+
+
+def test_a_solution_on_paper_has_its_program_in_full_detail_alone() -> None:
+    solution = derive.solve(named("affine_layer"), code=True)
+    item = Item(Card.read(named("affine_layer")), solution)
+    assert "np.zeros" not in document([item], Head(), "solutions")
+    assert "np.zeros" in document([item], Head(), "solutions", detail="full")
 
 
 def test_the_key_has_the_answers_alone() -> None:

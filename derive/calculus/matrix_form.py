@@ -269,8 +269,10 @@ class Recogniser:
                     own, kept = (*before, body, *behind), self.of_samples(binder, body)
                     if kept and not bound:
                         continue
-                    yield self.over(binder, kept, own, bound) if kept else self.contracted(
-                        own, (*bound, *self.bound(binder, body)))
+                    if kept:  # Σ_t α_t (δ^⊤ v_t) k_t, not (Σ_t α_t k_t v_t^⊤) δ
+                        yield self.over(binder, kept, own, bound)
+                        return
+                    yield self.contracted(own, (*bound, *self.bound(binder, body)))
                 elif few and isinstance(f, ex.Add) and len(f.terms) <= _MOST and (
                         bound or len(set(map(ex.free_indices, f.terms))) > 1):
                     yield self.total([self.contracted((*before, t, *behind), bound) for t in f.terms])

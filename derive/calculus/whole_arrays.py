@@ -55,6 +55,8 @@ class Whole:
             factors[:1] = [ex.Num(factors[0].value.numerator)] if factors[0].value.numerator != 1 else []
         if below and products and not factors:
             factors = [*getattr(products.pop(0), "factors", ())]
+        if not below and self.node is None and len(products) == 1 and all(isinstance(f, ex.Num) for f in factors):
+            products = [*getattr(products[0], "factors", products)]  # −x^⊤ w
         factors += [*([ex.Pow(ex.mul(*below), ex.MINUS_ONE)] if below else []), *products]
         if self.node is not None:
             factors += self.node.factors if isinstance(self.node, ex.Mul) else (self.node,)

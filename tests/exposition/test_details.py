@@ -12,6 +12,7 @@ from derive.calculus.one_window import derivation
 from derive.card import Card
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Partial, Rel, Size, walk
+from derive.notation.in_text import writes
 from derive.question import module_of
 from derive.render import DETAILS
 from derive.sheet import SECTIONS, Bullets, Heading, Math, Prose, rank
@@ -225,3 +226,21 @@ def test_brackets_that_compare_numbers_are_carried_out() -> None:
     latex = [block.latex for block in solution.sheet.formulas()]
     assert r"\frac{\partial E}{\partial w_{1}} = \sum_{n=1}^{N} (w_{0} + w_{1} x_{n} - t_{n}) x_{n}" in latex
     assert not any(r"\mathbb{I}" in one for one in latex)
+
+
+@pytest.mark.parametrize(("text", "latex", "there"), [
+    (r"$\mathrm{softmax}(z)$", "a", False), (r"$\operatorname{ReLU}(Wx)$", "e", False), (r"$a x$", "a", True),
+    (r"$net_k$", r"\text{net}", True), (r"$D_{\mathrm{KL}}$", r"D_{\text{KL}}", True), (r"$\text{LSE}$", r"\mathrm{LSE}", True),
+])
+def test_a_letter_of_a_word_is_no_letter_of_the_question(text: str, latex: str, there: bool) -> None:
+    assert writes(text, latex) is there
+
+
+def test_a_derivation_tells_the_letters_that_it_brings_and_no_slope_off_its_way() -> None:
+    """Of ∂L/∂W^{(2)}: a = W^{(2)} h + b^{(2)} is told, the slope of the ReLU before it is not."""
+    solution = composed("network_softmax")
+    blocks = solution.sheet.blocks("standard")
+    place = next(n for n, b in enumerate(blocks) if isinstance(b, Heading) and b.name == "derivation")
+    told = blocks[place + 2]
+    assert isinstance(told, Math) and told.latex == "a = W^{(2)} h + b^{(2)}" and told.definition
+    assert not any(isinstance(b, Math) and b.name == "slope" for b in blocks)

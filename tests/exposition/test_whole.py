@@ -145,7 +145,7 @@ def test_the_mask_says_how_large_it_is() -> None:
 
 
 def test_transposed_ones_before_a_bracket_are_no_indicator() -> None:
-    assert r"\frac{\partial J}{\partial b} = 2 (\mathbf{1}^\top \cdot (X w + b \mathbf{1} - y))" in forms(
+    assert r"\frac{\partial J}{\partial b} = 2 \mathbf{1}^\top \cdot (X w + b \mathbf{1} - y)" in forms(
         solved("bias_times_ones"))
 
 

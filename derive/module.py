@@ -7,12 +7,31 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 
-from derive.expr import BINDING, Arg, Entry, Expr, Fn, Idx, In, Node, Partial, Reduce, Rel, free_indices, subst, walk
+from derive.expr import (
+    BINDING,
+    ONE,
+    Arg,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    In,
+    Node,
+    Partial,
+    Reduce,
+    Rel,
+    SetApp,
+    add,
+    free_indices,
+    subst,
+    walk,
+)
 from derive.notation.symbols import SymbolTable
 from derive.receptive_field import ReceptiveField
 from derive.records import dataclass, replace
 
 TIE_RULES = ("first", "last", "split")
+FROM_ONE = "the card counts coordinates from 1; here they count from 0"
 UNSAID = "nothing says otherwise"  # in how the role of a letter was read
 _UNANSWERED, _LINE = "not answered, ", re.compile(r" \(line \d+\)$|(?<=: )line \d+: ")
 Numbers = tuple[tuple[tuple[int, ...], Fraction], ...]  # entry by entry, as the layer counts
@@ -113,6 +132,16 @@ class Module:
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
     claims: tuple[tuple[Rel, int], ...] = ()  # equations that the question asks to show, and their lines
     written: tuple[tuple[Rel, int], ...] = ()  # what the question says of letters that a statement defines otherwise
+
+    @property
+    def renumbered(self) -> tuple[tuple[Entry, Entry], ...]:
+        """Entries as they are numbered here, and in the question, where these differ."""
+        if self.recounted is not None or FROM_ONE not in self.readings:
+            return () if self.recounted is None else (self.recounted,)
+        covered = [e for e in self.equations if any(isinstance(n, SetApp) for n in walk(e))]
+        tensors = dict.fromkeys(n.tensor for e in covered for n in walk(e) if isinstance(n, Entry) and n.indices)
+        entries = [Entry(s.name, tuple(map(Idx, s.axes))) for s in map(self.table.named, tensors) if s is not None]
+        return tuple((e, Entry(e.tensor, tuple(add(i, ONE) for i in e.indices))) for e in entries)
 
     def definition(self, tensor: str) -> tuple[Entry, Expr]:
         """The defining equation of a tensor: (entry with its index variables, value)."""

@@ -11,6 +11,7 @@ from itertools import permutations
 from typing import Any
 
 import derive.expr as ex
+from derive.affine import Affine
 from derive.functions import known
 
 _ONE = ex.ONE.value  # the number of most, known by identity: a product of fractions takes long
@@ -31,6 +32,8 @@ class Monomial:
         """Multiply by atom^exponent; a bracket is its own square."""
         old = self.powers.get(atom)
         total = exponent if old is None else ex.add(old, exponent)
+        if isinstance(total, ex.Add):
+            total = Affine.of(total).expr()
         if total is ex.ZERO:
             self.powers.pop(atom, None)
         else:

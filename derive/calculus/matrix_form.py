@@ -1,8 +1,7 @@
 r"""\delta_x = W^\top \delta_y of δ_{x,i} = Σ_k δ_{y,k} W_{ki}: a formula of entries as one of vectors and matrices.
 
 Found by what is contracted, not by the layer: each value is an array over its free indices, at most two of them.
-Where factors share an index that a sum binds they are multiplied as matrices, where they share a free one entry by
-entry or as a diagonal matrix, else as column times row.
+Where the card writes vectors x_n, their n stays: ∂E/∂w = Σ_n (w^⊤ x_n − t_n) x_n.
 """
 
 from __future__ import annotations
@@ -10,123 +9,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import field, replace
-from functools import cached_property
 from itertools import chain
 from math import prod
 from typing import cast
 
 import derive.expr as ex
-from derive.calculus.algebra import monomial
 from derive.calculus.ranges import natural
 from derive.calculus.selection import selected
+from derive.calculus.whole_arrays import (
+    IDENTITY,
+    ONE_COLUMN,
+    Axes,
+    Formless,
+    Whole,
+    in_rows,
+    network,
+    product,
+    summed,
+    transposed,
+)
 from derive.functions import FUNCTIONS
 from derive.module import Module
-from derive.notation.shapes import DIAGONAL, HADAMARD, ONES, TRANSPOSE
-from derive.notation.symbols import is_capital
+from derive.notation.shapes import DIAGONAL, ONES, TRANSPOSE
+from derive.notation.symbols import Symbol, is_capital
 from derive.records import dataclass
 
-Axes = tuple[ex.Idx, ...]
-_ONES = ex.Fn(ONES, ())
-_IDENTITY = ex.Fn(DIAGONAL, (_ONES,))
 _MOST = 6  # terms of a sum that are multiplied out
 _MOST_PRODUCTS = 256  # that come of it
-
-
-class Formless(Exception):
-    """No array of at most two axes."""
-
-
-@dataclass(frozen=True)
-class Whole:
-    """The product of numbers and an array: none, a column over one index, or a matrix over rows and columns."""
-
-    axes: Axes
-    node: ex.Expr | None
-    numbers: tuple[ex.Expr, ...] = ()
-    terms: tuple[Whole, ...] = ()  # where the array is a sum
-
-    @cached_property
-    def expr(self) -> ex.Expr:
-        """Numbers first, those below one bar, then what rows and columns make, then the array."""
-        products = [n for n in self.numbers if _is_product(n)]
-        plain = [n for n in self.numbers if n not in products and not _of_arrays(n)]
-        others = [n for n in self.numbers if n not in products and n not in plain]
-        flat = ex.mul(monomial(ex.mul(*plain)).expr(), *others)
-        parts = flat.factors if isinstance(flat, ex.Mul) else () if flat is ex.ONE else (flat,)
-        under = {f: f.base if f.exponent.value == -1 else ex.Pow(f.base, ex.Num(-f.exponent.value)) for f in parts
-                 if isinstance(f, ex.Pow) and isinstance(f.exponent, ex.Num) and f.exponent.value < 0}
-        below = sorted(under.values(), key=lambda f: not isinstance(f, ex.Size))
-        factors = [f for f in parts if f not in under]
-        if below and factors and isinstance(factors[0], ex.Num):
-            below.insert(0, ex.Num(factors[0].value.denominator))
-            factors[:1] = [ex.Num(factors[0].value.numerator)] if factors[0].value.numerator != 1 else []
-        if below and products and not factors:
-            factors = [*getattr(products.pop(0), "factors", ())]
-        factors += [*([ex.Pow(ex.mul(*below), ex.MINUS_ONE)] if below else []), *products]
-        if self.node is not None:
-            factors += self.node.factors if isinstance(self.node, ex.Mul) else (self.node,)
-        return ex.ONE if not factors else factors[0] if len(factors) == 1 else ex.Mul(tuple(factors))
-
-    @property
-    def array(self) -> ex.Expr:
-        """The array without its numbers."""
-        return _ONES if self.node is None else self.node
-
-    def turned(self) -> Whole:
-        """The transpose, taken into sums where it is no longer there."""
-        inside = tuple(t.turned() for t in self.terms)
-        node = ex.Add(tuple(t.expr for t in inside)) if inside else transposed(self.array)
-        if inside and _turns(node) > _turns(self.array) + 1:
-            inside, node = (), transposed(self.array)
-        return Whole(self.axes[::-1], node, self.numbers, inside)
-
-
-def _is_product(node: ex.Expr) -> bool:
-    """A number that a row and a column make."""
-    return any(isinstance(n, ex.Fn) and n.name == TRANSPOSE for n in getattr(node, "factors", ()))
-
-
-def transposed(node: ex.Expr) -> ex.Expr:
-    """A^⊤, taken into products."""
-    match node:
-        case ex.Fn(name, (inner,)) if name == TRANSPOSE:
-            return inner
-        case ex.Fn(name, _) if name == DIAGONAL:
-            return node
-        case ex.Add(terms) if all(map(_is_symmetric, terms)):
-            return node
-        case ex.Mul(factors):
-            return ex.Mul(tuple(map(transposed, reversed(factors))))
-    return ex.Fn(TRANSPOSE, (node,))
-
-
-def _of_arrays(node: ex.Expr) -> bool:
-    """A row times a column stands in it: its factors keep their order, as in 1 / (1^⊤ e^x)."""
-    return any(isinstance(n, ex.Fn) and n.name == TRANSPOSE for n in ex.walk(node))
-
-
-def _is_symmetric(node: ex.Expr) -> bool:
-    """A diagonal matrix or u u^⊤, times numbers."""
-    *numbers, u, v = (ex.ONE, *node.factors) if isinstance(node, ex.Mul) else (ex.ONE, node)
-    pair = v is ex.Fn(TRANSPOSE, (u,))
-    return (pair or (isinstance(v, ex.Fn) and v.name == DIAGONAL)) and all(
-        isinstance(f, (ex.Num, ex.Size, ex.Pow)) for f in (numbers if pair else (*numbers, u)))
-
-
-def _turns(node: ex.Expr) -> int:
-    return sum(isinstance(n, ex.Fn) and n.name == TRANSPOSE for n in ex.walk(node))
-
-
-def product(*parts: ex.Expr) -> ex.Expr:
-    """A B …"""
-    return ex.Mul(tuple(chain(*(p.factors if isinstance(p, ex.Mul) else (p,) for p in parts))))
-
-
-def entrywise(parts: list[ex.Expr]) -> ex.Expr:
-    """a ⊙ b ⊙ …, diagonal matrices and ones taken together."""
-    flat = [a for p in parts for a in (p.args if isinstance(p, ex.Fn) and p.name == HADAMARD else (p,))]
-    kept = [p for p in flat if p is not _ONES] or [_ONES]
-    return kept[0] if len(kept) == 1 else ex.Fn(HADAMARD, tuple(kept))
 
 
 def matrix_form(before: ex.Node, value: ex.Expr, module: Module, entrywise: bool = False) -> ex.Rel | None:
@@ -136,14 +45,18 @@ def matrix_form(before: ex.Node, value: ex.Expr, module: Module, entrywise: bool
     """
     ends = (before.of, before.wrt) if isinstance(before, ex.Partial) else (before,)
     entries = [e for e in ends if isinstance(e, ex.Entry)]
-    axes = tuple(i for e in entries for i in e.indices if isinstance(i, ex.Idx))
-    if len(entries) != len(ends) or len({*axes}) != sum(len(e.indices) for e in entries) or len(axes) > 2:
+    indices = [i for e in entries for i in e.indices]
+    if len(entries) != len(ends) or len({*indices}) != len(indices):
         return None
-    recogniser = Recogniser(module)
-    try:
-        whole = [recogniser.letter(e).expr for e in entries]
-        found = recogniser.spread(recogniser.value(value), axes).expr
-    except Formless:
+    for recogniser in recognisers(entries, module):
+        axes = tuple(i for i in indices if isinstance(i, ex.Idx) and i not in recogniser.kept)
+        if len(axes) > 2:
+            continue
+        with suppress(Formless):
+            whole = [recogniser.letter(e).expr for e in entries]
+            found = recogniser.spread(recogniser.value(value), axes).expr
+            break
+    else:
         return None
     head = ex.Partial(whole[0], whole[1]) if isinstance(before, ex.Partial) else whole[0]
     matrix = isinstance(found, ex.Entry) and len(ends) == len(axes) == 2  # ∂y/∂x = W
@@ -163,22 +76,18 @@ def _says_more(found: ex.Expr, module: Module) -> bool:
         isinstance(f, ex.Entry) and f.tensor in matrices and not f.indices for f in n.factors)) for n in ex.walk(found))
 
 
-def in_rows(node: ex.Expr, module: Module) -> ex.Expr:
-    """The same where the letters of vectors are rows: x is the transpose of a column."""
-    def turned(n: ex.Node) -> ex.Node | None:
-        if isinstance(n, ex.Entry):
-            symbol = module.table.named(n.tensor)
-            return ex.Fn(TRANSPOSE, (n,)) if symbol is not None and len(symbol.axes) == 1 else None
-        if not isinstance(n, ex.Fn):
-            return None
-        inner = [a.args[0] for a in n.args if isinstance(a, ex.Fn) and a.name == TRANSPOSE]
-        if len(inner) != len(n.args) or not inner:
-            return None
-        if n.name == TRANSPOSE:
-            return inner[0]
-        return ex.Fn(DIAGONAL, tuple(inner)) if n.name == DIAGONAL else ex.Fn(TRANSPOSE, (ex.Fn(n.name, tuple(inner)),))
+def samples(node: ex.Node, module: Module) -> frozenset[ex.Idx]:
+    """n of each x_{ni} of which the card writes x_n; W_k are the rows of a matrix."""
+    found = ((e, module.table.named(e.tensor.removeprefix("delta_"))) for e in ex.walk(node) if isinstance(e, ex.Entry))
+    return frozenset(i for e, symbol in found if symbol is not None and symbol.unwritten and not is_capital(symbol.name)
+                     for i in e.indices[:len(symbol.axes) - symbol.unwritten] if isinstance(i, ex.Idx))
 
-    return ex.transform(node, turned, ex.Entry, ex.Fn)
+
+def recognisers(entries: list[ex.Entry], module: Module) -> Iterable[Recogniser]:
+    """Where the card writes vectors x_n, with their n kept; then all letters whole."""
+    if module.table.vectors and any(s.unwritten for s in module.table.symbols):
+        yield Recogniser(module, True, frozenset().union(*(samples(e, module) for e in entries)))
+    yield Recogniser(module)
 
 
 _OPPOSITE = {"<": "≥", "≤": ">", ">": "≤", "≥": "<"}
@@ -186,7 +95,11 @@ _OPPOSITE = {"<": "≥", "≤": ">", ">": "≤", "≥": "<"}
 
 @dataclass(frozen=True)
 class Recogniser:
+    """What array a value is; ``sampled``: each of vectors x_n by itself, with the n in ``kept`` as on the card."""
+
     module: Module
+    sampled: bool = False
+    kept: frozenset[ex.Idx] = frozenset()
     known: dict[object, Whole | None] = field(default_factory=dict, compare=False, repr=False)
 
     def once(self, of: object, found: Callable[[], Whole]) -> Whole:
@@ -205,7 +118,7 @@ class Recogniser:
 
         Raises :class:`Formless` where it is none of at most two axes.
         """
-        free = ex.free_indices(node)
+        free = ex.free_indices(node) - self.kept
         if len(free) > 2:
             raise Formless
         try:
@@ -227,10 +140,12 @@ class Recogniser:
                 return self.contracted(factors, ())
             case ex.Reduce("sum", binder, _) if binder.cond is None:
                 binder, body = ex.open_binder(node)
-                return self.contracted((body,), self.bound(binder, body))
-            case ex.Pow(base, exponent) if ex.free_indices(base) and exponent == ex.Num(2):
+                kept = self.of_samples(binder, body)
+                return self.over(binder, kept, (body,), ()) if kept else self.contracted(
+                    (body,), self.bound(binder, body))
+            case ex.Pow(base, exponent) if ex.free_indices(base) - self.kept and exponent == ex.Num(2):
                 return self.contracted((base, base), ())
-            case ex.Pow(base, exponent) if not ex.free_indices(node):
+            case ex.Pow(base, exponent) if not ex.free_indices(node) - self.kept:
                 return Whole((), None, (ex.Pow(self.value(base).expr, exponent),))
             case ex.Fn(name, args) if self.module.function(name.rstrip("'")) or (
                     name in FUNCTIONS and name not in ("abs", "mod", "floor", "ceil")):
@@ -244,7 +159,7 @@ class Recogniser:
                 return self.total([self.contracted((value, ex.Bracket(c)), ()) for value, c in (
                     (first, cond), (second, beyond)) if value is not ex.ZERO])
             case ex.Bracket(ex.Rel((ex.Idx() as i, ex.Idx() as k), ("=",))):
-                return Whole((i, k), _IDENTITY)
+                return Whole((i, k), IDENTITY)
             case ex.Bracket(ex.Rel(terms, ops)) if not any(isinstance(n, ex.Star) for n in ex.walk(node)):
                 return self.each(terms, lambda parts: ex.Bracket(ex.Rel(parts, ops)))
         raise Formless
@@ -253,7 +168,9 @@ class Recogniser:
         """A whole tensor; matrices are those that are written with a capital, or whole by the card."""
         own = node.tensor.removeprefix("delta_")
         symbol, letter = map(self.module.table.named, (node.tensor, own))
-        axes = tuple(i for i in node.indices if isinstance(i, ex.Idx))
+        axes = tuple(i for i in node.indices if isinstance(i, ex.Idx) and i not in self.kept)
+        if self.kept & {*node.indices}:
+            return self.sample(node, letter or symbol, axes)
         if any(isinstance(i, ex.Star) for i in node.indices):
             return self.selected(node, axes)
         if symbol is None or (letter or symbol).above or len({*axes}) != len(node.indices) or len(axes) > 2 or (
@@ -264,6 +181,25 @@ class Recogniser:
         if len(axes) == 2 and not is_capital(own) and (symbol.unwritten or not self.module.table.vectors):
             raise Formless
         return Whole(axes, ex.Entry(node.tensor, ()))
+
+    def sample(self, node: ex.Entry, symbol: Symbol | None, axes: Axes) -> Whole:
+        """x_n, a vector for each n; t_n, a number."""
+        before = len(node.indices) - len(axes)
+        if not axes:
+            return Whole((), None, (node,))
+        if symbol is None or symbol.unwritten != len(axes) or node.indices[before:] != axes or len({*axes}) > 2:
+            raise Formless
+        return Whole(axes, ex.Entry(node.tensor, node.indices[:before]))
+
+    def of_samples(self, binder: ex.Binder, body: ex.Expr) -> frozenset[ex.Idx]:
+        """Those of the variables that number vectors of the card."""
+        return samples(body, self.module) & {*binder.variables} if self.sampled else frozenset()
+
+    def over(self, binder: ex.Binder, kept: frozenset[ex.Idx], factors: tuple[ex.Expr, ...], bound: Axes) -> Whole:
+        """Σ_n of what is an array for each n."""
+        if len(kept) < len(binder.variables):
+            raise Formless
+        return summed(binder, replace(self, kept=self.kept | kept, known={}).contracted(factors, bound))
 
     def selected(self, node: ex.Expr, axes: Axes) -> Whole:
         """A letter for what a maximum selects: W_{kr^*j} is an entry of one matrix."""
@@ -308,8 +244,8 @@ class Recogniser:
         if not {*of.axes} <= {*axes}:
             raise Formless
         if len(axes) == 1:
-            return Whole(axes, _ONES, of.numbers)
-        column, row = (of.array if of.axes == (i,) else _ONES for i in axes)
+            return Whole(axes, ONE_COLUMN, of.numbers)
+        column, row = (of.array if of.axes == (i,) else ONE_COLUMN for i in axes)
         return Whole(axes, product(column, transposed(row)), of.numbers)
 
     def contracted(self, factors: tuple[ex.Expr, ...], bound: Axes) -> Whole:
@@ -330,7 +266,13 @@ class Recogniser:
             with suppress(Formless):
                 if isinstance(f, ex.Reduce) and f.op == "sum" and f.binder.cond is None and (bound or behind or before):
                     binder, body = ex.open_binder(f)
-                    yield self.contracted((*before, body, *behind), (*bound, *self.bound(binder, body)))
+                    own, kept = (*before, body, *behind), self.of_samples(binder, body)
+                    if kept and not bound:
+                        continue
+                    if kept:  # Σ_t α_t (δ^⊤ v_t) k_t, not (Σ_t α_t k_t v_t^⊤) δ
+                        yield self.over(binder, kept, own, bound)
+                        return
+                    yield self.contracted(own, (*bound, *self.bound(binder, body)))
                 elif few and isinstance(f, ex.Add) and len(f.terms) <= _MOST and (
                         bound or len(set(map(ex.free_indices, f.terms))) > 1):
                     yield self.total([self.contracted((*before, t, *behind), bound) for t in f.terms])
@@ -347,67 +289,3 @@ def _length(node: ex.Expr) -> int:
         isinstance(n, ex.Fn) and n.name == TRANSPOSE and isinstance(n.args[0], ex.Add)) for n in ex.walk(node))
 
 
-def network(parts: list[Whole], bound: Axes) -> Whole:
-    """Σ over the bound indices of a product of arrays, one index after the other.
-
-    What is left is diag(u) A diag(v), u v^⊤ where there is no A, diag(u ⊙ v) where A is the identity.
-    """
-    numbers = tuple(n for p in parts for n in p.numbers)
-    parts = merged([replace(p, numbers=()) for p in parts if p.axes])
-    while bound:
-        index = min(bound, key=lambda v: len({i for p in parts if v in p.axes for i in p.axes}))
-        bound = tuple(v for v in bound if v is not index)
-        done = eliminated([p for p in parts if index in p.axes], index)
-        numbers += done.numbers
-        parts = merged([*(p for p in parts if index not in p.axes), *([done] if done.axes else [])])
-    if len(parts) < 2:
-        return replace(parts[0], numbers=numbers) if parts else Whole((), None, numbers)
-    parts.sort(key=lambda p: -len(p.axes))
-    axes = parts[0].axes if len(parts[0].axes) == 2 else (parts[0].axes + parts[1].axes)
-    if any(not {*p.axes} <= {*axes} for p in parts):
-        raise Formless
-    ends = [[p.array for p in parts if p.axes == (i,)] for i in axes]
-    if len(parts[0].axes) == 1:
-        return Whole(axes, product(*ends[0], *map(transposed, ends[1])), numbers)
-    if parts[0].node is _IDENTITY:
-        return Whole(axes, ex.Fn(DIAGONAL, (entrywise([*ends[0], *ends[1]]),)), numbers)
-    left, right = ([ex.Fn(DIAGONAL, (e,)) for e in end] for end in ends)
-    return Whole(axes, product(*left, parts[0].array, *right), numbers)
-
-
-def merged(parts: list[Whole]) -> list[Whole]:
-    """Arrays over the same indices as one, entry by entry."""
-    found: dict[frozenset[ex.Idx], list[Whole]] = {}
-    for p in parts:
-        found.setdefault(frozenset(p.axes), []).append(p)
-    return [own[0] if len(own) == 1 else Whole(own[0].axes, entrywise(
-        [(p if p.axes == own[0].axes else p.turned()).array for p in own])) for own in found.values()]
-
-
-def eliminated(parts: list[Whole], index: ex.Idx) -> Whole:
-    """Σ_v of all arrays over v: an inner product, a matrix on a vector, a product of two matrices."""
-    vectors = [p.array for p in parts if len(p.axes) == 1]
-    matrices = [p for p in parts if len(p.axes) == 2]
-    if not parts or len(matrices) > 2:
-        raise Formless
-    if not matrices:
-        left, right = halves(vectors[0])
-        return Whole((), None, (product(transposed(left), right),))
-    if len(matrices) == 1:
-        (matrix,) = matrices
-        left = (matrix if matrix.axes[1] is index else matrix.turned()).array
-        return Whole(tuple(i for i in matrix.axes if i is not index), product(left, *(vectors or [_ONES])))
-    first, second = matrices
-    first, second = (first if first.axes[1] is index else first.turned()), (
-        second if second.axes[0] is index else second.turned())
-    middle = [ex.Fn(DIAGONAL, (v,)) for v in vectors]
-    return Whole((first.axes[0], second.axes[1]), product(first.array, *middle, second.array))
-
-
-def halves(node: ex.Expr) -> tuple[ex.Expr, ex.Expr]:
-    """u and v ⊙ … of u ⊙ v ⊙ …, whose inner product is the sum of all entries; ones and u of u alone."""
-    if isinstance(node, ex.Fn) and node.name == HADAMARD:
-        first, *others = sorted(node.args, key=lambda a: (
-            isinstance(a, ex.Add), isinstance(a, ex.Entry) and a.tensor.startswith("delta_")))
-        return first, entrywise(others)
-    return _ONES, node

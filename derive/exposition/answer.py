@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
+from derive.axes import extent
 from derive.calculus.derivation import Step
 from derive.calculus.extremum import Extremiser, extremisers
 from derive.calculus.messages import upstream
@@ -45,14 +46,16 @@ def build(b: Builder, subject: Subject) -> None:
     named = replace(b, blocks=[])
     stars(named, subject, [m.expr for m in told.blocks if isinstance(m, Math)])
     told.blocks[:0] = named.blocks
-    if module.recounted is not None:
-        b.prose("answer_recounted", here=b.m(module.recounted[0]), there=b.m(module.recounted[1]))
+    if module.renumbered:
+        here, there = ([*map(b.m, entries)] for entries in zip(*module.renumbered, strict=True))
+        b.prose("answer_recounted", here=here, there=there, zero=module.recounted is None)
     definitions(b, subject, told)
     b.blocks += told.blocks
     numbers.asked(b, subject)
     whole.picked(b, subject)
     whole.shapes(b, subject)
     meanings(b, subject)
+    extents(b, subject)
     if subject.held:
         b.prose("answer_held", letters=[b.m(Entry(name, ())) for name in subject.held])
     remark(b, subject)
@@ -95,6 +98,19 @@ def meanings(b: Builder, subject: Subject) -> None:
     bracket(b, shown, "answer_bracket")
     if any(isinstance(n, Size) for block in shown for n in walk(block.expr)):
         reading.sizes(b, subject)
+
+
+def extents(b: Builder, subject: Subject) -> None:
+    """Of what a number of entries is that neither the question nor the answer has told."""
+    names = {n.name for m in b.blocks if isinstance(m, Math) for n in walk(m.expr) if isinstance(n, Size)}
+    names -= {n.name for m in b.inline for n in walk(m.expr) if isinstance(n, Size)}
+    names = {name for name in names if not subject.on_card(name)}
+    rows: list[tuple[str, list[str]]] = []
+    for symbol in map(subject.module.table.named, (*subject.module.given, *subject.module.defined)):
+        if symbol is not None and names & {*symbol.sizes}:
+            names -= {*map(str, symbol.sizes)}
+            rows.append((b.letter(symbol), [b.m(extent(size)) for size in symbol.sizes]))
+    b.prose("answer_extents", rows=rows)
 
 
 def bracket(b: Builder, shown: list[Math], macro: str = "bracket_meaning") -> Math | None:

@@ -254,8 +254,10 @@ def _only(b: Builder, step: Shown, table: SymbolTable) -> tuple[str, bool]:
 
 
 def slopes(b: Builder, subject: Subject) -> None:
-    """σ'(s) = raw = in terms of σ, for the functions of one number that the layer uses."""
-    used = {n.name for e in subject.module.equations for n in ex.walk(e) if isinstance(n, ex.Fn)}
+    """σ'(s) = raw = in terms of σ, for the functions of one number through which what is asked for goes."""
+    ways = {tensor for t in subject.targets for tensor in subject.path(t)}
+    used = {n.name for e in subject.module.equations if cast(ex.Entry, e.terms[0]).tensor in ways for n in ex.walk(e)
+            if isinstance(n, ex.Fn)}
     for function in subject.module.functions:
         if function.name in used and len(function.parameters) == 1:
             _function_slope(b, subject, function)

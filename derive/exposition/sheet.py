@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from derive.calculus.messages import Messages, upstream
 from derive.calculus.one_window import scope_tables
-from derive.exposition import answer, chains, example, kinks, reading, seen, stages, window, window_example
+from derive.exposition import answer, chains, example, kinks, reading, seen, stages, whole, window, window_example
 from derive.exposition.builder import Builder
 from derive.exposition.local import slopes
 from derive.exposition.story import stories
 from derive.exposition.subject import Subject
 from derive.exposition.titles import title
-from derive.sheet import Math, Sheet
+from derive.expr import Entry, walk
+from derive.sheet import Heading, Math, Sheet
 from derive.verify.report import Report, Verdict
 
 _NAMED = re.compile(r"`\w+`")
@@ -29,6 +30,7 @@ def compose(messages: Messages, question: str | None = None) -> Sheet:
     for story in found:
         window.window(told, story)
     derivation(body, subject)
+    told_letters(body, subject, front)
     if not any(c.macro == "answer_bracket" for c in front.claims):
         told_bracket(body)
     for story in found if subject.backward and subject.is_window else ():
@@ -47,6 +49,22 @@ def compose(messages: Messages, question: str | None = None) -> Sheet:
     inline, claims = tuple(m for b in parts for m in b.inline), tuple(c for b in parts for c in b.claims)
     return Sheet(name, tuple(front.blocks), tuple(body.blocks), tuple(end.blocks), inline, trial, claims,
                  messages.module.language, question)
+
+
+def told_letters(b: Builder, subject: Subject, front: Builder) -> None:
+    """The definitions of letters in a derivation that neither the question nor the answer writes."""
+    known = {n.tensor for m in front.blocks if isinstance(m, Math) for n in walk(m.expr) if isinstance(n, Entry)}
+    used = {n.tensor for m in b.blocks if isinstance(m, Math) and m.scope == "layer" for n in walk(m.expr)
+            if isinstance(n, Entry)}
+    new = [e for e in subject.module.equations if isinstance(head := e.terms[0], Entry) and not subject.on_card(
+        head.tensor) and head.tensor in used - known]
+    place = next((n for n, block in enumerate(b.blocks, 1) if isinstance(block, Heading)
+                  and block.name == "derivation"), None)
+    if new and place is not None:
+        own = replace(b, blocks=[])
+        own.prose("derivation_letters")
+        whole.defined(own, subject, new)
+        b.blocks[place:place] = own.blocks
 
 
 def told_bracket(b: Builder) -> None:

@@ -15,7 +15,7 @@ from derive.calculus.ranges import entry_ranges
 from derive.expr import Entry, Expr, Idx, Node, Num, Partial, subst
 from derive.magnitudes import held
 from derive.module import Module
-from derive.notation.in_text import letters_in, letters_of, writes
+from derive.notation.in_text import first_written, writes
 from derive.records import dataclass
 
 LOSS = "loss"
@@ -102,14 +102,9 @@ class Subject:
 
     def _as_written(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """In the order in which the question's formulas first write them, where these write them all."""
-        written = [*letters_in(self.question or "")]
-        places: dict[int, str] = {}
-        for symbol in filter(None, map(self.module.table.named, names)):
-            own = letters_of(symbol.latex)
-            first = next((n for n in range(len(written)) if written[n : n + len(own)] == own), None)
-            if first is not None:
-                places[first] = symbol.name
-        return tuple(places[n] for n in sorted(places)) if len(places) == len(names) else names
+        symbols = [s for s in map(self.module.table.named, names) if s is not None]
+        places = first_written(self.question or "", [s.latex for s in symbols])
+        return names if places is None or len(symbols) < len(names) else tuple(names[n] for n in places)
 
     @property
     def targets(self) -> tuple[Target, ...]:

@@ -16,7 +16,7 @@ _MOST = 5  # letters that a title names
 
 
 def title(b: Builder, subject: Subject) -> str:
-    """«Linear layer and PReLU: forward, backward, parameter messages»; without names by the formula, or the letters."""
+    """«Linear layer and PReLU: forward, backward, parameter messages»; else the output's formula, or letters."""
     module = subject.module
     parts = [formula(b, subject, n) if isinstance(n, Rel) else str(spoken(n)) for n in names(module)]
     parts = parts if all(parts) else []
@@ -27,15 +27,15 @@ def title(b: Builder, subject: Subject) -> str:
     wrt = dict.fromkeys(b.letter(s) for t in named if (s := module.table.named(t.wrt)))
     kinds = list(dict.fromkeys(i.kind for i in subject.items))
     return b.say("title", parts=parts, kinds=kinds, of=[*of], wrt=[*wrt],
-                 formula="" if parts or kinds == ["named"] else formula(b, subject, *module.equations),
+                 formula="" if parts or kinds == ["named"] else formula(b, subject, module.equations[-1], WIDTH),
                  output=output, letters=letters[:_MOST], more=len(letters) > _MOST)
 
 
-def formula(b: Builder, subject: Subject, definition: Rel, *more: Rel) -> str:
-    """A definition in half a line; "" of several, and of one that is wider."""
+def formula(b: Builder, subject: Subject, definition: Rel, room: float = WIDTH / 2) -> str:
+    """A definition in half a line; "" of one that is wider."""
     form = whole.written(b, subject, definition) or Math(
         write(definition, subject.module.table, display=False), definition, "inline")
-    if more or width(form.latex) > WIDTH / 2 or r"\begin" in form.latex:
+    if width(form.latex) > room or r"\begin" in form.latex:
         return ""
     b.inline.append(form)
     return f"${form.latex}$"

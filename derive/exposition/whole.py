@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import cast
 
 from derive.axes import extent
-from derive.calculus.matrix_form import matrix_form, product, transposed
+from derive.calculus.matrix_form import matrix_form
 from derive.calculus.one_window import MASK, WHOLE
 from derive.calculus.selection import selected
+from derive.calculus.whole_arrays import lettered, product, transposed
 from derive.errors import DeriveError
 from derive.exposition.builder import Builder
-from derive.exposition.printed import equation, printed
+from derive.exposition.printed import equation, printed, with_limits
 from derive.exposition.subject import Subject
 from derive.expr import Add, Entry, Expr, Fn, Mul, Node, Partial, Rel, Star, eq, joined, mul, tuple_of, walk
 from derive.lines import WIDTH, width, write_lines
@@ -58,6 +59,7 @@ def written(b: Builder, subject: Subject, definition: Rel) -> Math | None:
 def _form(b: Builder, subject: Subject, before: Expr, value: Expr) -> Math | None:
     """The matrix form as it reads back; None where it is wider than two lines, or its shapes are not those stated."""
     found = matrix_form(before, value, subject.module, subject.in_matrices)
+    found = None if found is None else with_limits(found, subject.module)
     if found is None or width(write(found, b.tables[WHOLE])) > 2 * WIDTH:
         return None
     spread = _spread(found)
@@ -127,16 +129,13 @@ def picked(b: Builder, subject: Subject) -> None:
 def shapes(b: Builder, subject: Subject) -> None:
     """The shapes of the letters in the matrix forms, and what their signs mean."""
     forms = [block for block in b.blocks if isinstance(block, Math) and block.scope == WHOLE and not subject.is_window]
-    written = dict.fromkeys(n.tensor for f in forms for n in walk(f.expr) if isinstance(n, Entry))
-    named = dict.fromkeys(name if is_own(b.tables[WHOLE].named(name)) else name.removeprefix("delta_")
-                          for name in written)
-    found: dict[tuple[str, ...], list[str]] = {}
-    for symbol in filter(None, map(b.tables[WHOLE].named, named)):
-        if symbol.axes and len(symbol.sizes) == len(symbol.axes):
-            sizes = tuple(b.m(extent(size)) for size in symbol.sizes)
-            found.setdefault(sizes, []).append(b.m(Entry(symbol.name, ()), WHOLE))
+    table, found = b.tables[WHOLE], dict[tuple[str, ...], list[str]]()
+    names = {(n.tensor, f.latex): None for f in forms for n in walk(f.expr) if isinstance(n, Entry)}
+    letters = dict(filter(None, (lettered(name, table, latex) for name, latex in names)))
+    for letter, axes in letters.items():
+        found.setdefault(tuple(b.m(extent(size)) for size in axes), []).append(b.m(letter, WHOLE))
     signs = {sign: any(latex in form.latex for form in forms) for sign, latex in (
         ("hadamard", r"\odot"), ("diagonal", r"\mathrm{diag}"), ("ones", r"\mathbf{1}"))}
     if forms:
         b.prose("answer_shapes", shapes=list(found.items()), rows=subject.module.table.rows, letter=b.gradient,
-                deltas=any(name not in named for name in written), **signs)
+                deltas=any(name.startswith("delta_") and not is_own(table.named(name)) for name, _ in names), **signs)

@@ -12,13 +12,13 @@ from pylatex import Document, Package
 from pylatex.utils import NoEscape
 
 from derive.card import Card
-from derive.errors import CardError, DeriveError
+from derive.errors import CardError, DeriveError, Problem, VerificationError
 from derive.handout.marking import marking, unfair
 from derive.records import dataclass
 from derive.render import latex, prose
 from derive.render.dialect import question
 from derive.render.guard import guard, refuse_failures
-from derive.sheet import Block, Heading, Sheet
+from derive.sheet import Block, Heading, Sheet, rank, sections
 from derive.solve import Solution
 from derive.verify.report import Report
 from derive.words import told, wording
@@ -73,6 +73,8 @@ MODES = ("space", "solutions", "key", "marking")
 PACKAGES = tuple(name for name in latex.PACKAGES if name != "fancyhdr")  # the class sets heads and feet itself
 _ROW = 9  # questions in a row of the table of points
 _SHORT = 2000  # signs of a question that a page holds without a large blank before it
+_QUESTION = re.compile(r"^\\question(?:\[(\d+)\])? ", re.M)
+_STEP = re.compile(r"\\step\{(\d*)(\\half\{\})?\}")
 _DEFAULT = 5  # points for which a card that states none leaves space
 
 
@@ -136,13 +138,26 @@ def papers(each: Sequence[Paper], head: Head, mode: str = "space", by_course: bo
     made = Document(
         documentclass="exam", document_options=["a4paper", "11pt", *([] if numbered else ["addpoints"])], fontenc=None,
         inputenc=None, lmodern=False, textcomp=False, microtype=False, indent=False, page_numbers=False,
-        geometry_options={"hmargin": "25mm", "top": "20mm", "bottom": "24mm"},
+        geometry_options={"hmargin": "25mm", "top": "20mm", "bottom": "20mm"},
     )  # fmt: skip
     for package in PACKAGES:
         made.packages.append(Package(package))
     made.preamble.append(NoEscape(pages.get_template("preamble.tex").render(data)))
     made.append(NoEscape(re.sub(r"\n{3,}", "\n\n", pages.get_template("handout.tex").render(data)).strip()))
-    return str(made.dumps()).rstrip("\n") + "\n"
+    text = str(made.dumps()).rstrip("\n") + "\n"
+    _guard_points(text, [q for paper in each for q in paper.questions])
+    return text
+
+
+def _guard_points(text: str, questions: Sequence[Mapping[str, Any]]) -> None:
+    """Raise :class:`VerificationError` unless each question has its points in print, and the steps of each these."""
+    _, *parts = _QUESTION.split(text.partition(r"\begin{document}")[2])
+    for one, stated, part in zip(questions, parts[::2], parts[1::2], strict=True):
+        steps = [Fraction(whole or 0) + (Fraction(1, 2) if half_ else 0) for whole, half_ in _STEP.findall(part)]
+        points = one["points"]
+        total = (one["marking"] or {}).get("total", points)
+        if stated != (None if points is None else str(points)) or (steps and sum(steps) != total):
+            raise VerificationError(Problem(f"{one['id']}: the printed points are not those that count"))
 
 
 def _with_courses(questions: Iterable[Mapping[str, Any]], by_course: bool) -> list[Mapping[str, Any]]:
@@ -206,7 +221,14 @@ def own_solution(card: Card) -> NoEscape | None:
 def _answer(item: Item, detail: str) -> NoEscape | None:
     if item.solution is None:
         return own_solution(item.card)
-    return _checked(replace(item.solution.sheet, closing=()), detail)
+    sheet = replace(item.solution.sheet, closing=())
+    return _checked(sheet if rank(detail) == rank("full") else _uncoded(sheet), detail)
+
+
+def _uncoded(sheet: Sheet) -> Sheet:
+    """A sheet without its program: on paper that takes a page, and only a whole sheet has it."""
+    kept = (part for part in sections(sheet.details) if part[0] is None or part[0].name != "listing")
+    return replace(sheet, details=tuple(b for heading, blocks in kept for b in (heading, *blocks) if b is not None))
 
 
 def _checked(sheet: Sheet, detail: str = "full") -> NoEscape:

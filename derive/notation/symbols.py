@@ -229,7 +229,7 @@ def message(of: Symbol, table: SymbolTable) -> Symbol:
     """The symbol of δ_x, by the letter that the card gives it."""
     known = table.named(f"delta_{of.name}")
     latex = known.latex if known else f"{gradient(table)}_{of.latex if len(of.latex) == 1 else f'{{{of.latex}}}'}"
-    return Symbol(f"delta_{of.name}", latex, Kind.TENSOR, of.axes, (), of.sizes)
+    return Symbol(f"delta_{of.name}", latex, Kind.TENSOR, of.axes, (), of.sizes, unwritten=of.unwritten)
 
 
 def is_own(symbol: Symbol | None) -> bool:

@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from derive.errors import Problem, VerificationError
+from derive.render.read_back import HTML, guard_tables
 from derive.sections import headings, lines_of
 from derive.sheet import Block, Bullets, Figure, Heading, Math, Prose, Sheet, Table, Trial
 
@@ -59,7 +60,7 @@ def displayed(text: str) -> list[str]:
     if "\\documentclass" in text:
         body = text.partition("\\begin{document}")[2]
         return [normal(f) for f in _IN_TEX.findall(body)]
-    if text.startswith(("<!DOCTYPE html>", '<div class="derive-sheet">')):
+    if text.startswith(HTML):
         return [normal(unescape(f)) for f in _IN_HTML.findall(text)]
     return [normal(f) for f in _IN_MARKDOWN.findall(_solution(text))]
 
@@ -98,6 +99,9 @@ def guard(text: str, sheet: Sheet, detail: str = "full", shown: Callable[[str], 
         problems.append(Problem(f"the finished file displays {len(found)} formulas, and {len(checked)} were checked"))
     if problems:
         raise VerificationError(*problems)
+    if shown is displayed:
+        plain = "\\documentclass" not in text and not text.startswith(HTML)
+        guard_tables(_solution(text) if plain else text, sheet.blocks(detail))
 
 
 def guard_sentences(found: Iterable[str], sheet: Sheet, detail: str = "full") -> None:

@@ -12,6 +12,7 @@ from pylatex.utils import NoEscape
 from derive.card import file_stem
 from derive.render import prose
 from derive.render.hypertext import runs
+from derive.render.read_back import guard_picture
 from derive.sheet import Cell, Item, Line, Point, Scene
 from derive.words import environment, templates
 
@@ -33,7 +34,9 @@ def svg(scene: Scene, *, standalone: bool = True, identity: str = "figure") -> s
     around it has the styles.  ``identity`` tells the figures of a page apart.
     """
     style = (templates() / "pages" / "figure.css").read_text("utf-8") if standalone else ""
-    return str(_svg_pages().get_template("figure.svg").render(scene=scene, style=style, id=identity)).strip() + "\n"
+    made = str(_svg_pages().get_template("figure.svg").render(scene=scene, style=style, id=identity)).strip() + "\n"
+    guard_picture(made, scene)
+    return made
 
 
 def figure_name(solution: Solved, scene: Scene) -> str:

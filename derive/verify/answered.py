@@ -8,6 +8,7 @@ from derive.expr import ZERO, Entry, Partial, Rel, conditions, walk
 from derive.magnitudes import held
 from derive.module import Module
 from derive.notation import write
+from derive.notation.in_text import first_written
 from derive.sheet import Math, Prose, Sheet, Table
 from derive.verify.report import Check, Verdict
 
@@ -50,10 +51,24 @@ def answered(sheet: Sheet, module: Module) -> Iterator[Check]:
         if places != sorted(places):
             yield _refuted("The answer is in the order of the question", f"places {', '.join(map(str, places))}")
     yield from _misplaced(sheet, module)
+    yield from _disordered(sheet, module)
     words = " ".join(b.text for b in sheet.answer if isinstance(b, Prose))
     for claim in sheet.claims:
         if claim.macro.startswith("answer_") and claim.words and claim.words not in words:
             yield _refuted("What the answer was to say is said", f"“{claim.words}”")
+
+
+def _disordered(sheet: Sheet, module: Module) -> Iterator[Check]:
+    """Parameters of which the question asks together, in another order than the one in which it writes them."""
+    if module.wanted or sheet.question is None:
+        return
+    for name in ("jacobian", "message"):
+        wrts = [wrt for m in sheet.answer if isinstance(m, Math) and m.name.startswith(f"{name}_")
+                for _, wrt in _lefts(m) if wrt in module.parameters]
+        symbols = [s for s in map(module.table.named, dict.fromkeys(wrts)) if s is not None]
+        places = first_written(sheet.question, [s.latex for s in symbols])
+        if places is not None and places != sorted(places):
+            yield _refuted("The answer is in the order of the question", f"{', '.join(s.name for s in symbols)}")
 
 
 def _misplaced(sheet: Sheet, module: Module) -> Iterator[Check]:

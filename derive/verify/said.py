@@ -15,6 +15,7 @@ from derive.calculus.kinks import Jump, Kink, kinks
 from derive.calculus.matrix_form import matrix_form
 from derive.calculus.messages import upstream
 from derive.calculus.one_window import WHOLE, OneWindow, scope_name, scope_tables, windowed
+from derive.calculus.whole_arrays import lettered
 from derive.expr import ZERO, Entry, Extremum, Idx, Node, Num, Partial, Reduce, Rel, walk
 from derive.layers import spoken
 from derive.lines import WIDTH, width
@@ -144,11 +145,10 @@ class Said:
 
     @cached_property
     def defining(self) -> set[str]:
-        """The forms in which a title may give the definition of a layer that is one; "" of others."""
-        entry, value = self.module.equations[0].terms
+        """The forms in which a title may give the definition of the output, or none."""
+        entry, value = self.module.equations[-1].terms
         whole = matrix_form(entry, value, self.module)
-        forms = [self.module.equations[0], *([whole] if whole else [])]
-        return {"", *(formula(f, self.module) for f in forms if len(self.module.equations) == 1)}
+        return {"", *(formula(f, self.module) for f in (self.module.equations[-1], *([whole] if whole else [])))}
 
     @cached_property
     def kinks(self) -> list[Kink]:
@@ -212,7 +212,7 @@ def _entries(layer: Said, text: str) -> bool:
 
 
 def _recounted(place: int) -> Callable[[Said, Any], bool]:
-    return lambda layer, text: layer.module.recounted is not None and text == layer.text(layer.module.recounted[place])
+    return lambda layer, texts: texts == [layer.text(pair[place]) for pair in layer.module.renumbered]
 
 
 def _overlap(layer: Said, value: bool) -> bool:
@@ -221,8 +221,10 @@ def _overlap(layer: Said, value: bool) -> bool:
 
 def _shape(layer: Said, shapes: list[tuple[tuple[str, ...], list[str]]]) -> bool:
     table = scope_tables(layer.module)[WHOLE]
-    known = {(tuple(formula(extent(size), layer.module) for size in symbol.sizes),
-              f"${write(Entry(symbol.name, ()), table, display=False)}$") for symbol in table.symbols}
+    forms = (lettered(n.tensor, table, m.latex) for m in layer.sheet.answer if isinstance(m, Math)
+             and m.scope == WHOLE for n in walk(m.expr) if isinstance(n, Entry))
+    known = {(tuple(formula(extent(size), layer.module) for size in sizes), f"${write(letter, table, display=False)}$")
+             for letter, sizes in filter(None, forms)}
     return all((sizes, letter) in known for sizes, letters in shapes for letter in letters)
 
 
@@ -280,6 +282,10 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "answer_kinks.jumps": lambda layer, jumps: _jumping(layer, jumps, True),
     "answer_off.jumps": lambda layer, jumps: _jumping(layer, jumps, False),
     "answer_recounted.here": _recounted(0), "answer_recounted.there": _recounted(1),
+    "answer_extents.rows": lambda layer, rows: {(letter, *sizes) for letter, sizes in rows} <= {
+        (layer.text(Entry(s.name, ())), *(layer.text(extent(size)) for size in s.sizes))
+        for s in layer.module.table.symbols if s.axes},
+    "answer_recounted.zero": lambda layer, zero: zero == (layer.module.recounted is None),
     "answer_part.words": lambda layer, words: True,  # another sentence, with facts of its own
     "letter": lambda layer, letter: letter == layer.gradient,
     "answer_mask_of.output": lambda layer, output: output in {

@@ -17,6 +17,7 @@ from derive.calculus.extremum import extremisers
 from derive.calculus.kinks import norm
 from derive.calculus.messages import stages, upstream
 from derive.calculus.one_window import MASK, WHOLE, windowed
+from derive.calculus.whole_arrays import lettered
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
 from derive.notation.symbols import is_own
@@ -136,15 +137,16 @@ def _maximiser(layer: Said, said: Mapping[str, Any]) -> bool:
 def _shaped(layer: Said, said: Mapping[str, Any]) -> bool:
     """All letters of the matrix forms that have axes are named, and gradients where there are some."""
     forms = [m for m in layer.answer if m.scope == WHOLE]
-    names = {n.tensor for m in forms for n in ex.walk(m.expr) if isinstance(n, ex.Entry)}
-    own = {n if is_own(layer.module.table.named(n)) else n.removeprefix("delta_") for n in names}
-    sized = {n for n in own if (s := layer.module.table.named(n)) is not None and s.axes}
+    table = layer.module.table
+    names = {(n.tensor, m.latex) for m in forms for n in ex.walk(m.expr) if isinstance(n, ex.Entry)}
+    sized = {found[0].tensor for name, latex in names if (found := lettered(name, table, latex)) is not None}
+    deltas = any(name.startswith("delta_") and not is_own(table.named(name)) for name, _ in names)
     vectors = [c.terms[1].rows for m in layer.sheet.formulas() if m.scope == "example" for c in ex.conditions(m.expr)
                if isinstance(c, ex.Rel) and isinstance(c.terms[1], ex.Matrix) and 1 in (
                    len(c.terms[1].rows), len(c.terms[1].rows[0])) and not _is_matrix(c.terms[0], layer)]
     if any(len(rows) > 1 if said["rows"] else len(rows[0]) > 1 for rows in vectors):
         return False
-    return said["deltas"] == (not names <= own) and sized == layer.named([x for _, xs in said["shapes"] for x in xs])
+    return said["deltas"] == deltas and sized == layer.named([x for _, xs in said["shapes"] for x in xs])
 
 
 def _is_matrix(left: ex.Node, layer: Said) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from derive.calculus.dependence import reached
 from derive.calculus.kinks import kinks
-from derive.expr import Entry, Partial, Rel, walk
+from derive.expr import Entry, Partial, Rel, Size, walk
 from derive.module import Module
 from derive.notation.in_text import writes
 from derive.sheet import Bullets, Claim, Heading, Prose, Sheet, Table
@@ -117,6 +117,13 @@ def _letters(layer: Said, front: set[str]) -> Iterator[Check]:
     for symbol in filter(None, map(module.table.named, sorted((used - told) & {*module.given, *module.defined}))):
         if sheet.question is not None and not writes(sheet.question, symbol.latex):
             yield _refuted("Each letter of the answer is explained", f"nothing says what ${symbol.latex}$ is")
+    sizes = {n.name for m in shown for n in walk(m.expr) if isinstance(n, Size)}
+    said = {n.name for text in front for latex in _INLINE.findall(text) if (node := layer.nodes.get(f"${latex}$"))
+            for n in walk(node) if isinstance(n, Size)}
+    for name in sorted(sizes - said):
+        letter = module.table.named(name)
+        if sheet.question is not None and not writes(sheet.question, letter.latex if letter else name):
+            yield _refuted("Each letter of the answer is explained", f"nothing says what ${name}$ is")
 
 
 def _derived(sheet: Sheet, module: Module) -> set[tuple[str, str]]:

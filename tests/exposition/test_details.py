@@ -12,6 +12,7 @@ from derive.calculus.one_window import derivation
 from derive.card import Card
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Partial, Rel, Size, walk
+from derive.notation.in_text import writes
 from derive.question import module_of
 from derive.render import DETAILS
 from derive.sheet import SECTIONS, Bullets, Heading, Math, Prose, rank
@@ -21,7 +22,8 @@ from tests.bank import composed
 
 CARDS = ["prelu_network", "affine_layer", "average_pooling", "overlapping", "batch_normalisation", "parts_abc",
          "parts_beyond_named", "ab_parts", "softmax_jacobian", "mini_batch", "minimum_cz", "mlp_words_cz",
-         "logistic_regression", "huber", "attention_query", "recurrent_step", "dilated_causal"]  # fmt: skip
+         "logistic_regression", "huber", "attention_query", "recurrent_step", "dilated_causal", "conv2d_letters",
+         "pulses_by_letter", "one_based"]  # fmt: skip
 
 
 def lefts(solution: derive.Solution) -> list[str]:
@@ -97,7 +99,9 @@ def test_titles_say_what() -> None:
               "residual_block": "Linear layer, ReLU and $y_{k} = x_{k} + h_{k}$: backward, parameter messages",
               "softplus_cz": "Softplus: backward message",
               "l2_pooling": r"$y_{kl} = \sqrt{\sum_{(i, j) \in \Omega(k, l)} x_{ij}^{2}}$: backward message",
-              "contrastive_pairs": r"Derivatives of $\ell$ with respect to $u$ and $v$"}
+              "contrastive_pairs": r"Derivatives of $\ell$ with respect to $u$ and $v$",
+              "highway_labels": r"$y = t \odot h + (\mathbf{1} - t) \odot x$: backward, parameter messages",
+              "elu_named": "$y$ as a function of $x$: backward message"}
     assert {card: composed(card).sheet.title for card in titles} == titles
 
 
@@ -222,3 +226,21 @@ def test_brackets_that_compare_numbers_are_carried_out() -> None:
     latex = [block.latex for block in solution.sheet.formulas()]
     assert r"\frac{\partial E}{\partial w_{1}} = \sum_{n=1}^{N} (w_{0} + w_{1} x_{n} - t_{n}) x_{n}" in latex
     assert not any(r"\mathbb{I}" in one for one in latex)
+
+
+@pytest.mark.parametrize(("text", "latex", "there"), [
+    (r"$\mathrm{softmax}(z)$", "a", False), (r"$\operatorname{ReLU}(Wx)$", "e", False), (r"$a x$", "a", True),
+    (r"$net_k$", r"\text{net}", True), (r"$D_{\mathrm{KL}}$", r"D_{\text{KL}}", True), (r"$\text{LSE}$", r"\mathrm{LSE}", True),
+])
+def test_a_letter_of_a_word_is_no_letter_of_the_question(text: str, latex: str, there: bool) -> None:
+    assert writes(text, latex) is there
+
+
+def test_a_derivation_tells_the_letters_that_it_brings_and_no_slope_off_its_way() -> None:
+    """Of ∂L/∂W^{(2)}: a = W^{(2)} h + b^{(2)} is told, the slope of the ReLU before it is not."""
+    solution = composed("network_softmax")
+    blocks = solution.sheet.blocks("standard")
+    place = next(n for n, b in enumerate(blocks) if isinstance(b, Heading) and b.name == "derivation")
+    told = blocks[place + 2]
+    assert isinstance(told, Math) and told.latex == "a = W^{(2)} h + b^{(2)}" and told.definition
+    assert not any(isinstance(b, Math) and b.name == "slope" for b in blocks)

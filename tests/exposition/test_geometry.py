@@ -82,6 +82,22 @@ def test_sizes_and_derivatives_are_those_that_the_card_writes() -> None:
     assert shown["output_size"] == r"M = \left\lfloor \frac{T - 2}{2} \right\rfloor + 1"
 
 
+@pytest.mark.parametrize(("formula", "said"), [
+    (r"y_k = \max(x_{2k-1}, x_{2k})$ for $k = 1, \dots, K", "Coordinates are counted from 0: $y_{k}$ and $x_{i}$ below are "
+     "what the question writes as $y_{k+1}$ and $x_{i+1}$."),
+    (r"y_k = \max_{0 \le a < 3} x_{k+a}$ for $k = 1, \dots, K", "Coordinates are counted from 0: $y_{k}$ and $x_{i}$ below "
+     "are what the question writes as $y_{k+1}$ and $x_{i+1}$."),
+    (r"y_k = \max(x_{2k}, x_{2k+1})$ for $k = 0, \dots, K-1", ""),
+])
+def test_what_the_question_counts_from_1_is_told_and_its_number_of_outputs_keeps_its_letter(formula: str, said: str) -> None:
+    card = Card.parse(f"---\nid: t\n---\n# Question\nMax pooling: ${formula}$. Derive the backward message.\n")
+    solution = derive.solve(card)
+    first = solution.sheet.answer[0]
+    assert isinstance(first, Prose) and (first.text == said if said else "counted from" not in first.text)
+    sizes = next(b.latex for b in solution.sheet.answer if isinstance(b, Math) and b.name == "output_size")
+    assert sizes.startswith("K = ") and solution.report.ok
+
+
 def test_an_input_of_a_known_size_says_how_many_outputs_there_are() -> None:
     assert "so 6 × 6 give 3 × 3" in words({"kernel_size": 3, "stride": 2, "padding": 1, "input_size": (6, 6)})
 

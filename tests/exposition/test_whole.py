@@ -38,6 +38,16 @@ FOUND = {
                             r"\frac{\partial L}{\partial X}\right) = S^\top \mathop{\mathrm{vec}}(\delta_Y)"],
     "one_d": [r"y = S x,\quad \delta_x = S^\top \delta_y"],
     "maxout_unit": [r"\frac{\partial y}{\partial x} = \bar{W}", r"\delta_x = \bar{W}^\top \delta_y"],
+    # of vectors x_n of the card, one for each n
+    "regression_bishop": [r"\frac{\partial E}{\partial w} = \sum_{n=1}^{N} (w^\top x_{n} - t_{n}) x_{n}"],
+    "logistic_ng": [r"\frac{\partial J}{\partial \theta} = \frac{1}{m} \sum_{i=1}^{m} (\sigma(\theta^\top x^{(i)}) - y^{(i)}) "
+                    "x^{(i)}"],
+    "attention_transposed": [
+        r"\frac{\partial L}{\partial q} = \frac{1}{\sqrt{d}} \sum_{t=1}^{T} \alpha_{t} (\delta_c^\top (v_{t} - c)) k_{t}",
+        r"\frac{\partial L}{\partial k_{t}} = \frac{\alpha_{t}}{\sqrt{d}} (\delta_c^\top (v_{t} - c)) q",
+        r"\frac{\partial L}{\partial v_{t}} = \alpha_{t} \delta_c"],
+    "attention_listed": [r"\delta_{k,i} = a_{i} (\delta_y^\top (v^{i} - y)) q", r"\delta_{v,i} = a_{i} \delta_y"],
+    "embeddings_averaged": [r"\frac{\partial \ell}{\partial e_{t}} = \frac{p - y}{T} w"],
 }
 
 
@@ -59,6 +69,14 @@ def test_it_comes_first_where_the_card_writes_vectors_and_behind_the_entries_els
 
     assert scopes("logistic_regression") == [WHOLE, "layer"]
     assert scopes("softmax_jacobian") == ["layer", WHOLE]
+
+
+@pytest.mark.parametrize(("card", "said"), [
+    ("regression_bishop", "In the matrix form $w$ and $x_{n}$ are columns of length $m$."),
+    ("embeddings_averaged", r"In the matrix form $e_{t}$, $w$ and $\bar{e}$ are columns of length $d$."),
+])
+def test_one_of_several_vectors_has_its_shape(card: str, said: str) -> None:
+    assert said in [getattr(b, "text", "") for b in solved(card).sheet.answer]
 
 
 def test_there_is_none_where_nothing_is_contracted_or_an_index_is_shifted() -> None:
@@ -127,7 +145,7 @@ def test_the_mask_says_how_large_it_is() -> None:
 
 
 def test_transposed_ones_before_a_bracket_are_no_indicator() -> None:
-    assert r"\frac{\partial J}{\partial b} = 2 (\mathbf{1}^\top \cdot (X w + b \mathbf{1} - y))" in forms(
+    assert r"\frac{\partial J}{\partial b} = 2 \mathbf{1}^\top \cdot (X w + b \mathbf{1} - y)" in forms(
         solved("bias_times_ones"))
 
 

@@ -7,11 +7,15 @@ from functools import cache
 from typing import Any
 
 import pytest
+from jinja2 import ChoiceLoader, DictLoader
 
+import derive
 from derive.card import Card
 from derive.errors import CardError, VerificationError
 from derive.handout import MODES, Head, Item, Selection, bounds, document
+from derive.render import latex
 from derive.render.guard import displayed
+from derive.render.latex import layouts
 from derive.render.pdf import compile_latex, engine
 from derive.sheet import Math
 from derive.verify.report import Check, Report, Verdict
@@ -65,6 +69,13 @@ def test_the_whole_solution_or_the_cards_own() -> None:
     assert "Read from the card" not in text and "Checked" not in text and "(line " not in text
 
 
+def test_a_solution_on_paper_has_its_program_in_full_detail_alone() -> None:
+    solution = derive.solve(named("affine_layer"), code=True)
+    item = Item(Card.read(named("affine_layer")), solution)
+    assert "np.zeros" not in document([item], Head(), "solutions")
+    assert "np.zeros" in document([item], Head(), "solutions", detail="full")
+
+
 def test_the_key_has_the_answers_alone() -> None:
     text = made("key")
     assert "Uvažujte" not in text and "Worked example" not in text and "No solution." in text
@@ -74,6 +85,21 @@ def test_the_key_has_the_answers_alone() -> None:
 def test_the_guide_to_marking() -> None:
     text = made("marking")
     assert text.count(r"\step{5}") == 3 and "Typical mistakes" in text and "out of 5" in text
+
+
+@pytest.mark.parametrize(("mode", "old", "new"), [
+    ("space", r"\question\BLOCK{if question.points is not none}[\VAR{question.points}]", r"\question\BLOCK{if question.points is not none}[9]"),
+    ("marking", r"\step{\VAR{share.points}}", r"\step{1}"),
+])
+def test_points_that_only_the_page_changes_are_caught(mode: str, old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = latex.layouts("handout")
+    assert pages.loader is not None
+    source, *_ = pages.loader.get_source(pages, "handout.tex")
+    assert old in source
+    changed = pages.overlay(loader=ChoiceLoader([DictLoader({"handout.tex": source.replace(old, new)}), pages.loader]))
+    monkeypatch.setattr(latex, "layouts", lambda folder: changed if folder == "handout" else layouts(folder))
+    with pytest.raises(VerificationError, match="the printed points are not those that count"):
+        document(items(), Head(), mode)
 
 
 def test_what_shares_points_follows_what_has_them() -> None:

@@ -26,6 +26,14 @@ def words(text: str) -> Callable[[Block], bool]:
     return lambda b: isinstance(b, Prose) and text in b.text
 
 
+def swapped(blocks: tuple[Block, ...], one: Callable[[Block], bool], other: Callable[[Block], bool]) -> tuple[Block, ...]:
+    """The blocks with the first of two kinds in each other's places."""
+    found = list(blocks)
+    a, b = (next(n for n, block in enumerate(found) if which(block)) for which in (one, other))
+    found[a], found[b] = found[b], found[a]
+    return tuple(found)
+
+
 def redrawn(name: str, change: Callable[[Scene], Scene]) -> Change:
     def block(b: Block) -> Block:
         return replace(b, scene=change(b.scene)) if isinstance(b, Figure) and b.scene.name == name else b
@@ -49,6 +57,8 @@ ASKED, SAID, WORDS = "What is asked for is in the answer", "What the answer was 
 ORDER = "The answer is in the order of the question"
 POOLING, LSTM = "max_pooling_backward", "lstm_by_name"
 PLANTED: dict[str, tuple[str, Change, str]] = {
+    "gradients of parameters are in another order": ("affine_layer", lambda sheet: replace(sheet, answer=swapped(
+        sheet.answer, named("message_W"), named("message_b"))), ORDER),
     "a derivative is missing": (POOLING, without(named("jacobian_x")), ASKED),
     "a derivative of several is missing": ("overlapping_max_pooling", without(named("jacobian_a")), ASKED),
     "a parameter is missing": ("prelu_network", without(named("jacobian_a")), ASKED),

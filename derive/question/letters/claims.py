@@ -10,7 +10,24 @@ from dataclasses import replace
 
 import derive.expr as ex
 from derive.errors import CardError, DeriveError, OpenError, Problem, UnsupportedError
-from derive.expr import Entry, Expr, Idx, Mul, Node, Num, Rel, Size, free_indices, mul, subst, transform, walk
+from derive.expr import (
+    Binder,
+    Entry,
+    Expr,
+    Idx,
+    Mul,
+    Node,
+    Num,
+    Reduce,
+    Rel,
+    Size,
+    free_indices,
+    mul,
+    open_binder,
+    subst,
+    transform,
+    walk,
+)
 from derive.module import Module
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, kind_of
@@ -347,7 +364,8 @@ def with_numbers(layer: Computed, roles: dict[str, Role], differentiated: Iterab
         if not kept and not _is_point(formula, prose):
             known[Entry(name, ())] = number
     gone = {e.tensor for e in known if isinstance(e, Entry)}
-    used = tuple(replace(d, value=transform(subst(d.value, known), _number_first)) for d in layer.used)
+    used = tuple(replace(d, value=transform(subst(d.value, known), _number_first)) for d in layer.used) if known else (
+        layer.used)
     there = known.keys() & {node for d in layer.used for node in walk(d.value)}
     said = (f"the number of ${formula.latex.strip()}$ is put in (line {formula.line})"
             for name, (_, formula) in layer.found.numbers.items() if {Size(name), Entry(name, ())} & there)
@@ -387,8 +405,10 @@ def _goes_on(words: str) -> bool:
 
 
 def _number_first(node: Node) -> Node | None:
-    """x_{2k+i} for x_{k2+i}."""
-    def ordered(term: Node) -> Node | None:
-        return mul(*term.factors) if isinstance(term, Mul) else None
-
-    return Entry(node.tensor, tuple(transform(i, ordered) for i in node.indices)) if isinstance(node, Entry) else None
+    """x_{2k+i} for x_{k2+i}, x for 1 x; in the limits of a sum, too."""
+    if isinstance(node, Reduce):
+        binder, body = open_binder(node)
+        low, high = (tuple(None if e is None else transform(e, _number_first) for e in end)
+                     for end in (binder.lower, binder.upper))
+        return Reduce(node.op, Binder(binder.variables, low, high, binder.cond), body)
+    return mul(*node.factors) if isinstance(node, Mul) else None

@@ -8,6 +8,7 @@ from typing import Any
 from derive.errors import CardError
 from derive.layers.arguments import window_field
 from derive.layers.intervals import Interval
+from derive.module import FROM_ONE
 from derive.question.windows.stated import Reader, Sizes, Stated, per_axis, times
 from derive.question.windows.wording import Found
 from derive.question.words.lexicon import named
@@ -162,8 +163,8 @@ def window_spelt(
             padding.line if padding else None,
         )
         choice = tuple(max(0, p) for p in zero_based)  # one problem is enough
-    elif choice != zero_based:
-        reader.readings.append("the card counts coordinates from 1; here they count from 0")
+    elif choice != zero_based or reader.first == 1:
+        reader.readings.append(FROM_ONE)
     return own[0], own[1], padding or Padding(choice, choice, place, None)
 
 

@@ -11,7 +11,28 @@ from typing import Any
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Add, Entry, Extremum, Fn, Idx, Mul, Node, Num, Reduce, Rel, SetApp, eq, transform, walk
+from derive.expr import (
+    MINUS_ONE,
+    ONE,
+    Add,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Idx,
+    Mul,
+    Node,
+    Num,
+    Reduce,
+    Rel,
+    SetApp,
+    Size,
+    add,
+    eq,
+    mul,
+    transform,
+    walk,
+)
 from derive.layers import EXTREMA, POOLINGS, check_tie_rule, find, forward_of, layer
 from derive.layers.catalogue import Pooling
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
@@ -178,17 +199,37 @@ def _by_formula(pooled: Pooled) -> Module:
     source = forward.table.named(form.source)
     declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))
     field, size = window_geometry(reader, form.axes, forward.source, declared if len(declared) == form.rank else ())
-    return module_over(form, with_loss(forward.table, wanted.loss), field, tie_rule=tie_rule, name=name_of_op(form.op),
+    table = forward.table if size is not None else _counted(forward.table, form, pooled.read)
+    return module_over(form, with_loss(table, wanted.loss), field, tie_rule=tie_rule, name=name_of_op(form.op),
                        key=pooled.card.id, input_size=size, asked=wanted.messages, parts=wanted.parts,
                        readings=(forward.reading, *reader.readings, *wanted.readings))
 
 
 def _first(form: WindowForm, read_: Read) -> int | None:
     """1 of k = 1, …, K and l = 1, …, L, of the output's indices; None where they begin apart, or nothing says it."""
-    ranges = [part.terms for _, node in read_.nodes for part in walk(node) if isinstance(part, Rel)]
-    found = {int(low.value) for low, letter, *_ in (terms for terms in ranges if len(terms) == 3)
-             if isinstance(low, Num) and letter in form.output.indices}
+    found = {int(low.value) for low, *_ in _ranges(form, read_) if isinstance(low, Num)}
     return found.pop() if len(found) == 1 and found <= {0, 1} else None
+
+
+def _ranges(form: WindowForm, read_: Read) -> Iterator[tuple[Node, Idx, Node]]:
+    """1, k and K of k = 1, …, K, for the output's indices."""
+    for part in (p for _, node in read_.nodes for p in walk(node) if isinstance(p, Rel) and p.ops == ("≤", "≤")):
+        low, letter, high = part.terms
+        if isinstance(letter, Idx) and letter in form.output.indices:
+            yield low, letter, high
+
+
+def _counted(table: SymbolTable, form: WindowForm, read_: Read) -> SymbolTable:
+    """The table in which the output has the sizes that its ranges say: K of k = 1, …, K and of k = 0, …, K − 1."""
+    known, output = {}, table.named(form.output.tensor)
+    for low, letter, high in _ranges(form, read_):
+        length = add(high, ONE, mul(MINUS_ONE, low)) if isinstance(low, Num) and isinstance(high, Expr) else None
+        if isinstance(length, Size):
+            known[letter] = length.name
+    sizes = tuple(known.get(i, "") for i in form.output.indices if isinstance(i, Idx))
+    if output is None or any(output.sizes) or len({*sizes}) != len(sizes) or "" in sizes:
+        return table
+    return table.extended([replace(output, sizes=sizes)])
 
 
 def _written(pooled: Pooled) -> Forward:

@@ -83,6 +83,10 @@ class OpenError(CardError):
         return type(self)(*problems, found=self.found)
 
 
+class RequestError(CardError):
+    """What is asked of formulas that are clear is no derivative of theirs: no other way is one to read it."""
+
+
 class OutputError(CardError):
     """What was made cannot be written where it should go: the card is not at fault."""
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from derive.card import Card
-from derive.errors import CardError, DeriveError, OpenError, Problem
+from derive.errors import CardError, DeriveError, OpenError, Problem, RequestError
 from derive.expr import Idx
 from derive.layers import POOLINGS
 from derive.module import Module
@@ -21,6 +21,7 @@ from derive.question import in_words, masks, numbers, steps
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
+from derive.question.requests.changed import values_left
 from derive.question.requests.request import besides
 from derive.question.requests.slots import refuse_requests
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
@@ -124,8 +125,10 @@ def _read(question: Question) -> Module:
 
 
 def _is_of_request(error: DeriveError, prose: Prose) -> bool:
-    """What formulas compute is clear, and what is asked of it is not: no other way is one to read that."""
-    return any(map(equates, prose.formulas)) and bool(error.problems) and all(p.key == "derive" for p in error.problems)
+    """What the formulas compute is clear, and what is asked is something else, or of one of the layers in them."""
+    from derive.question.requests.changed import asks_of_parts
+
+    return isinstance(error, RequestError) or any(map(equates, prose.formulas)) and asks_of_parts(prose)
 
 
 def _refuse_nouns(question: Question, module: Module) -> None:
@@ -285,6 +288,8 @@ def _completed(module: Module, question: Question, statement: Statement, posed: 
         module = laid_over(module, question.card, statement)
     refuse_unformulated(question.prose, module, posed)
     module = with_upstream(module, question.prose) if question.statement.upstream is None else module
+    if question.statement.derive is None:
+        module = replace(module, readings=(*module.readings, *values_left(question.prose, module)))
     module = with_zeros(with_listed(module, (f.latex for f in question.prose.formulas)), question.prose)
     return module if module.name else replace(module, called=layers_called(question.prose, module))
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from derive.card import Card
-from derive.errors import CardError, DeriveError, Problem, UnsupportedError
+from derive.errors import CardError, DeriveError, Problem, RequestError, UnsupportedError
 from derive.expr import Add, Entry, Expr, Fn, Mul, Node, Partial, Pow, walk
 from derive.module import Module
 from derive.notation.formulas import Formula
@@ -232,7 +232,7 @@ def _of_gradients(found: Definitions, prose: Prose) -> set[str]:
 
 def _refuse_other_derivatives(nodes: Iterable[tuple[Formula, Node]], asked: Iterable[tuple[Formula, Partial]],
                               layer: Computed) -> None:
-    """Raise :class:`CardError` for ∂y²/∂x and (∂L/∂w)² + λ w: not of a letter, or not the derivative itself."""
+    """Raise :class:`RequestError` for ∂y²/∂x and (∂L/∂w)² + λ w: not of a letter, or not the derivative itself."""
     values = {d.value for d in layer.used}
     letters = {d.entry.tensor for d in layer.used} | {f.name for f in layer.functions}
     for formula, derivative in asked:
@@ -240,13 +240,13 @@ def _refuse_other_derivatives(nodes: Iterable[tuple[Formula, Node]], asked: Iter
         if kind_of(formula) is Said.GRADIENT and not isinstance(of, Entry):
             continue  # d/da log σ(a) = …, of a hint
         if not (isinstance(of, Entry) or isinstance(of, Fn) and of.name in letters or of in values):
-            raise CardError(Problem(f"`{formula.latex.strip()}`: the derivative of something else than a letter; write "
-                                    "it as a formula of its own, as in `E = …`", line=formula.line, key="derive"))
+            raise RequestError(Problem(f"`{formula.latex.strip()}`: the derivative of something else than a letter; write "
+                                       "it as a formula of its own, as in `E = …`", line=formula.line, key="derive"))
     for formula, node in nodes:
         within = isinstance(node, (Add, Mul, Pow)) and any(isinstance(n, Partial) for n in walk(node))
         if within and kind_of(formula) is Said.DERIVATIVE and not twice(formula):
-            raise CardError(Problem(f"`{formula.latex.strip()}` is more than a derivative: ask for the derivative, or "
-                                    "write the formulas with it", line=formula.line, key="derive"))
+            raise RequestError(Problem(f"`{formula.latex.strip()}` is more than a derivative: ask for the derivative, "
+                                       "or write the formulas with it", line=formula.line, key="derive"))
 
 
 def letters_named(state: State) -> State:

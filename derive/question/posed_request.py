@@ -230,7 +230,7 @@ def refuse_half(prose: Prose, module: Module) -> None:
         wants = bool(texts & _WANTS and texts & (_HEADS | _MEANS_HEADS)) and not asks(tokens)
         item = not asks(tokens) and (_is_item(tokens, prose, asked) or asked and _goes_on(tokens, prose))
         asked = asked or asks(tokens)
-        more = asks(tokens) and (_gives_an_example(tokens) or _is_of_all_layers(tokens)) or (
+        more = asks(tokens) and (_gives_an_example(tokens) or is_of_all_layers(tokens)) or (
             wants and bool(texts & _TOO) and not any(t.formulas for t in tokens))
         if open_ and more:
             raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
@@ -268,7 +268,7 @@ def _gives_an_example(tokens: Sentence) -> bool:
     return any(_EXAMPLE & {*texts} or texts[-2:] == ["e", "g"] for texts in before)
 
 
-def _is_of_all_layers(tokens: Sentence) -> bool:
+def is_of_all_layers(tokens: Sentence) -> bool:
     """«the gradients of both layers», not «of a network with two layers»"""
     words = [t.text for t in tokens if t.text != "the"]
     return any(of in ("of", "for") and which in _SEVERAL and what in ("layer", "layers") for of, which, what in zip(

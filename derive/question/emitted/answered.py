@@ -14,6 +14,7 @@ from derive.notation.rules.kinds import Said
 from derive.notation.symbols import name_of
 from derive.question.emitted.asked import derivative_parts
 from derive.question.posed_request import items as items_of
+from derive.question.requests.changed import refuse_changed
 from derive.question.sentences.actions import Say
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.meaning import meaning
@@ -55,9 +56,13 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
             excepted = any(t.text in _EXCEPTS and after.formulas for t, after in itertools.pairwise(tokens))
             if not (values or excepted or {t.text for t in asked_for} & (_EXCEPTS if posed else _TROUBLE)):
                 asked = True
+                if posed:
+                    refuse_changed(tokens, prose, module, read=False)
                 continue  # what else stands there is accounted for where requests are read
             raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "
                                     "wanted, or `derive` in the front matter", line=line, key="derive")) from None
+        if posed:
+            refuse_changed(tokens, prose, module, read=True)
         for wrong in _unanswered(said, module):
             raise CardError(Problem(f"“{quoted}”: {wrong}", line=line, key="derive"))
         asked = asked or any(item.kind in _DERIVED for item in items(said))

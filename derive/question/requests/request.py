@@ -322,8 +322,11 @@ class AskingInWords(Asking):
                                                                    "request.message")
             of = self._of_letter(prose, start, by.start) or _of(before)
             written = next((s.stop for s in named(prose.text, "slot.written_in") if s.start >= by.stop), stop)
+            left = next((s.start for s in named(prose.text, "slot.leaves_list") if s.start >= by.stop), stop)
             for gap in prose.gaps if not argued and not alone(before) else ():
-                if by.stop <= gap.start < min(stop, written) and not is_case(gap.formula.tree or ()):
+                told = named(prose.text[gap.start + 1 : gap.start + 6], "naming.is")  # «($b$ is a constant)»
+                if by.stop <= gap.start < min(stop, written, left) and not is_case(gap.formula.tree or ()) and not (
+                        told and not told[0].start > 1):
                     words = prose.said(by.start, gap.start + 1)
                     place = prose.plain.place(gap.formula)
                     if self._letters(letters_of(gap.formula, self.table), words, of, place):

@@ -1,0 +1,140 @@
+"""What is asked for that is no derivative of the layer, but made of one: «the negative gradient», «∂L/∂x v»."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain, pairwise
+
+from derive.errors import Problem, RequestError
+from derive.expr import Entry
+from derive.module import Module
+from derive.notation import tree as tr
+from derive.notation.rules import trees
+from derive.notation.rules.kinds import Said, is_case
+from derive.notation.symbols import name_of
+from derive.notation.tree import is_derivative
+from derive.question.posed_request import is_of_all_layers
+from derive.question.requests.request import is_primed
+from derive.question.sentences.grammar import words_of
+from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
+from derive.question.words.lexicon import Span, named
+from derive.question.words.prose import Prose
+
+_words = partial(words_of, "en")
+_CHANGES, _CLAIMS, _AT = _words("CHANGES_GRADIENT"), _words("CLAIMS"), _words("STANDS_BEFORE_A_VALUE")
+_TRANSPOSED = re.compile(
+    r"\\(?:partial|nabla).*[)\]]\s*\^\s*\{?\s*(?:\\top|\\mathsf|\\intercal|T\b)")
+_ACTIVATIONS = frozenset("sigmoid tanh relu leaky_relu prelu elu softplus softmax softsign gelu silu".split())
+_PAIRS = frozenset({("total", "derivative"), ("total", "derivatives"), ("row", "vector"), ("row", "vectors"),
+                    ("test", "time")})
+_WITH = frozenset("using with from via by".split())
+_GIVEN = frozenset("given for known".split())
+
+
+def refuse_changed(tokens: Sentence, prose: Prose, module: Module, read: bool) -> None:
+    """Raise :class:`RequestError` for a request of something else than derivatives of the layer; the rows ``read`` it.
+
+    Where they do not, words may change what is asked for, and several things may be differentiated.
+    """
+    behind = tokens[next((n for n, _ in enumerate(tokens) if orders(tokens, n) and "order" not in {
+        t.text for t in tokens[max(0, n - 2) : n]}), 0) :]  # not «in order to obtain …»
+    found = next(chain(_formulas(behind, module), _pairs(behind)), None)
+    if found is None and not read:
+        several = len(module.equations) > 1
+        found = next(chain(_words_in(behind, prose), _parts(behind, prose) if several else (),
+                           _several(behind, module)), None)
+    if found is not None:
+        quoted = prose.plain.quote(found.start, found.start + max(1, len(found.text)))
+        raise RequestError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "
+                                "wanted, or `derive` in the front matter", line=prose.plain.line(found.start),
+                                key="derive"))
+
+
+def values_left(prose: Prose, module: Module) -> Iterator[str]:
+    """What is said of a derivative «at $w = 0$», of letters that stay letters."""
+    for tokens in filter(asks, sentences(prose) if in_english(prose.text) else ()):
+        for before, token in pairwise(tokens):
+            letter = next(tr.names_in(token.formula.tree or ()), "") if token.formulas else ""
+            if before.text in _AT and letter in module.given and _is_number(token.formula.tree or ()):
+                said = prose.said(before.start, token.start + 1)
+                yield f"not answered, since the formulas hold for any number there: {said}"
+
+
+def _is_number(tree: trees.Run) -> bool:
+    """w = 0, w = b = 0, x_1 = π"""
+    sides = trees.sides(tree)
+    return is_case(tree) or len(sides) > 1 and all(len(side) == 1 for side in sides) and tr.is_token(
+        sides[-1][0], "NUMBER")
+
+
+def _formulas(tokens: Sentence, module: Module) -> Iterator[Token]:
+    """−η ∂L/∂w, (∂y/∂x)^⊤, ∂y/∂x v: of which no side is a derivative; σ'(y) of a function on the way."""
+    claimed = any(t.text in _CLAIMS for t in tokens)
+    own = {module.output, *(e.tensor for w in module.wanted for e in (w.of,) if isinstance(e, Entry))}
+    for before, token in pairwise((*tokens[:1], *tokens)):
+        if not token.formulas or claimed or before.text in _GIVEN:
+            continue
+        tree = token.formula.tree or ()
+        if _TRANSPOSED.search(token.formula.latex) and token.said in (Said.DERIVATIVE, Said.LETTERS, Said.VALUE):
+            yield token
+        elif token.said is Said.GRADIENT or token.equates and tr.has(tree, "PARTIAL", "NABLA"):
+            if not all(_is_answer(part) for part in trees.statements(tree) if tr.has(part, "PARTIAL", "FRAC", "NABLA")):
+                yield token
+        elif is_primed(token.formula) and name_of(str(tr.base_of(tree[0]))) not in own and before.text in (
+                "derive", "and", ",", "compute", "find", "determine", "give", "calculate"):
+            yield token
+
+
+def _is_answer(part: trees.Run) -> bool:
+    """∂L/∂w = ?, δ = ∂L/∂y, ∂L/∂w = δ x: a side begins with a derivative."""
+    return any(bool(side) and (is_derivative(side[0]) or tr.is_token(tr.base_of(side[0]), "PARTIAL", "NABLA"))
+               for side in trees.sides(part))
+
+
+def _pairs(tokens: Sentence) -> Iterator[Token]:
+    for n, (one, other) in enumerate(pairwise(tokens)):
+        alone = one.text != "row" or n and tokens[n - 1].text in ("a", "as")
+        if (one.text, other.text) in _PAIRS and alone:
+            yield one
+    yield from (t for t in tokens if t.text == "layout")
+
+
+def _words_in(tokens: Sentence, prose: Prose) -> Iterator[Token]:
+    """«the negative gradient», «averaged over $N$ samples», not the squares of «the squared error»."""
+    parts = [p for p in named(prose.text, "part") if not p.of("part.dropout", "part.l2")]
+    yield from (t for before, t in pairwise(tokens) if t.text in _CHANGES and before.text not in ("to", "held")
+                and not any(p.start <= t.start < p.stop for p in parts))
+    yield from (a for a, b in pairwise(tokens) if (a.text, b.text) in (("set", "it"), ("set", "them")))
+
+
+def asks_of_parts(prose: Prose) -> bool:
+    """«derive the backward message of the ReLU», «the Jacobians of both layers», of one layer of several."""
+    told = filter(asks, sentences(prose) if in_english(prose.text) else ())
+    return any(next(_parts(tokens, prose), None) is not None or is_of_all_layers(tokens) for tokens in told)
+
+
+def _parts(tokens: Sentence, prose: Prose) -> Iterator[Token]:
+    """The softmax of «the Jacobian of the softmax and …», not of «using the derivative of the softmax»."""
+    spans: list[Span] = [p for p in named(prose.text, "part") if p.concept.partition(".")[2] in _ACTIVATIONS]
+    for n, token in enumerate(tokens):
+        before = [t.text for t in tokens[:n]]
+        with_ = next((t for t in reversed(before) if t in _WITH or t in ("and", ",")), "")
+        if any(s.start == token.start for s in spans) and with_ not in _WITH and (
+                before[-2:] == ["of", "the"] or before[-1:] == ["of"]):
+            yield token
+
+
+def _several(tokens: Sentence, module: Module) -> Iterator[Token]:
+    """«the derivative of $y$ by $w$ and of $L$ by $y$», «of $y$ and $L$»: more than one thing is differentiated."""
+    defined = {*module.defined, module.output}
+    of: list[Token] = []
+    for n, token in enumerate(tokens):
+        letters = {*map(name_of, token.letters)} if token.formulas and token.said is Said.LETTERS else set()
+        before = [t.text for t in tokens[max(0, n - 2) : n]]
+        if letters and letters <= defined and (before[-1:] == ["of"] or of and of[-1] is tokens[n - 2] and (
+                before[-1:] in (["and"], [","]))):
+            of.append(token)
+    names = {name_of(letter) for token in of for letter in token.letters}
+    yield from of[1:2] if len(names) > 1 else ()

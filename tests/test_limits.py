@@ -132,6 +132,7 @@ def test_a_line_that_quotes_a_card_is_no_page() -> None:
     (r"y_i = x_i \sum_{k=1}^{k} x_k", "`k` stands in its own limits"),
     (r"y_i = x_i \sum_{k=k}^{5} x_k", "`k` stands in its own limits"),
     (r"y_i = \exp(x_i)^{}", "the superscript of `(x_i)^{}`"),
+    (r"y_k = \sum_{a=0}^{} w_a x_{k+a}", "the last value of `a` is missing above"),
 ])
 def test_scripts_that_say_nothing(formula: str, said: str) -> None:
     with pytest.raises(CardError, match=re.escape(said)):

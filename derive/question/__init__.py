@@ -21,7 +21,7 @@ from derive.question import in_words, masks, numbers, steps
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
-from derive.question.requests.request import besides
+from derive.question.requests.request import besides, refuse_torn
 from derive.question.requests.slots import refuse_requests
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
 from derive.question.words.lexicon import named, only
@@ -106,6 +106,8 @@ class BesidePosed(OpenError):
 def _read(question: Question) -> Module:
     """The module by the first way that knows the question; its words, where no way does."""
     given = any(True for _ in question.statement.given())
+    if not given:
+        refuse_torn(question.prose.formulas)
     try:
         found = next(module for way in WAYS if (module := way(question)) is not None)
         _refuse_nouns(question, found)

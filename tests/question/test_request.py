@@ -111,6 +111,15 @@ def test_a_derivative_that_cannot_be_read_is_not_passed_over(given: str) -> None
         read(rf"$z = \tanh(W x + U s)$. Given {given}, derive $\partial L/\partial s$ and $\partial L/\partial x$.")
 
 
+@pytest.mark.parametrize("part", [
+    r"\frac{y}{\partial v_k}", r"\frac{\partial y}{v_k}", r"{\partial y}{\partial v_k}", r"\partial y \partial v_k",
+    r"\partial y/v_k", r"y/\partial v_k", r"\nabla{v} y",
+])
+def test_a_part_of_a_derivative_is_not_left_out_of_a_list(part: str) -> None:
+    with pytest.raises(CardError, match=re.escape(f"`{part}`: a part of a derivative; write")):
+        read(rf"Let $y = \sum_k v_k u_k$. Determine ${part}$ and $\frac{{\partial y}}{{\partial u_k}}$.")
+
+
 def test_a_jacobian_may_be_by_the_transposed_letter() -> None:
     plain, turned = (read(rf"$y = \tanh(W x)$ with $x \in \mathbb{{R}}^n$. Find $\partial y/\partial {x}$.") for x in ("x", r"x^\top"))
     assert plain.wanted == turned.wanted != ()

@@ -25,7 +25,6 @@ from derive.question.letters.claims import (
     refuse_undefined,
     refuse_unplaced,
     refuse_unread,
-    to_show,
     with_chosen,
     with_numbers,
     without_claims,
@@ -40,6 +39,7 @@ from derive.question.letters.naming import (
     with_asked_parameters,
     with_usual_parameters,
 )
+from derive.question.letters.to_show import to_show
 from derive.question.parts.chain import Chain
 from derive.question.parts.recognised import Part
 from derive.question.parts.shown import shown
@@ -426,9 +426,12 @@ def module_made(state: State) -> State:
                 *besides)
     parts = [p.name for p in chain]
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
+    claims = dict(to_show(read_, state.prose, module))
+    readings = (*readings, *(f"not answered, since it is not judged: ${f.latex.strip()}$ (line {f.line})"
+                             for f, claim in claims.items() if claim is None))
     return replace(state, module=replace(module, name=name, tie_rule=state.tie_rule, key=card.id,
                                          readings=tuple(dict.fromkeys(readings)),
-                                         claims=to_show(read_.nodes, state.prose, module)))
+                                         claims=tuple({claim: f.line for f, claim in claims.items() if claim}.items())))
 
 
 # Each pass, and the key of the front matter that settles what it refuses: the others still run; else reading ends.

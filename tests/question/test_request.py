@@ -154,6 +154,12 @@ def test_the_gradient_by_the_parameters_alone_asks_for_no_backward_message(reque
     assert {*read(rf"A layer computes $y = \tanh(W x + b)$. Derive {request_}.").asked} == {*asked.split()}
 
 
+@pytest.mark.parametrize("words", ["the messages", "messages", "all messages"])
+def test_messages_without_a_word_in_front_are_all_of_them(words: str) -> None:
+    assert set(read(rf"Let $y_k = \sum_j W_{{kj}} x_j$ with weights $W$. Derive {words}.").asked) == {
+        "forward", "jacobian", "vjp", "parameters"}
+
+
 def test_messages_are_answered_in_the_order_of_the_request() -> None:
     module = read(r"A layer computes $y = \tanh(W x + b)$. Derive the forward message, the backward message and the "
                   "parameter messages.")

@@ -67,6 +67,18 @@ def test_many_layers_are_refused_before_they_are_differentiated() -> None:
         derive.solve(formula=layers)
 
 
+def test_maxima_within_one_another() -> None:
+    def nested(number: int) -> str:
+        value = "x_i"
+        for n in range(number):
+            value = rf"\max({value}, x_i - {n + 1})"
+        return f"y_i = {value}"
+
+    assert derive.solve(formula=nested(10)).report.ok
+    with pytest.raises(LimitError, match="20 maxima or cases stand within one another, and at most 10 are"):
+        derive.solve(formula=nested(20))
+
+
 def test_more_axes_than_letters() -> None:
     layer = "y = " + " + ".join(rf"\sum_i x^{{({n})}}_i" for n in range(1, 60))
     with pytest.raises(LimitError, match="more axes than there are letters"):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from derive.card import Card
-from derive.errors import CardError, DeriveError, OpenError, Problem
+from derive.errors import CardError, DeriveError, OpenError, Problem, UnsupportedError
 from derive.expr import Idx
 from derive.layers import POOLINGS
 from derive.module import Module
@@ -69,8 +69,23 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
         not_on = () if outside is None else _not_on(card, outside)
         return replace(module, readings=(*module.readings, *unanswered, *not_on))
     except DeriveError as error:
-        found = _of_outside(error, outside).located(card.path, card.question_line)
+        aside = isinstance(error, CardError) and outside is None and not _asks(card)
+        found = UnsupportedError(_NOTHING_ASKED) if aside else _of_outside(error, outside)
+        found = found.located(card.path, card.question_line)
         raise found.with_problems(dict.fromkeys(found.problems)) from None
+
+
+def _asks(card: Card) -> bool:
+    """Whether the card says that it is a derivation, states a layer, or has a word or sign of a derivative."""
+    given = card.front_matter.keys() & {"layer", *STATED}
+    if card.front_matter.get("type", "derivation") == "derivation" or given:
+        return True
+    return bool(_DERIVED.search(card.question) or named(card.question.lower(), *_REQUESTS))
+
+
+_NOTHING_ASKED = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
+_DERIVED = re.compile(r"\\partial|\\nabla|\\delta|'|\\frac\s*\{\s*d")
+_REQUESTS = tuple(f"request.{what}" for what in ("jacobian", "gradient", "vjp", "message", "back", "backward", "update"))
 
 
 def _with_numbers(card: Card, statement: Statement) -> tuple[Module, tuple[str, ...]]:

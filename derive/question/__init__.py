@@ -85,7 +85,7 @@ def _asks(card: Card) -> bool:
 
 _NOTHING_ASKED = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta|'|\\frac\s*\{\s*d")
-_REQUESTS = tuple(f"request.{what}" for what in ("jacobian", "gradient", "vjp", "message", "back", "backward", "update"))
+_REQUESTS = tuple(f"request.{of}" for of in ("jacobian", "gradient", "vjp", "message", "back", "backward", "update"))
 
 
 def _with_numbers(card: Card, statement: Statement) -> tuple[Module, tuple[str, ...]]:

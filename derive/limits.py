@@ -22,5 +22,6 @@ MOST_ENTRIES = 100_000  # of a tensor
 MOST_IN_AN_ARRAY = 200_000_000  # entries of a Jacobian as an array
 MOST_TERMS = 10_000  # of a sum or product whose limits are numbers, with those that it stands in
 MOST_DEFINED = 16  # tensors, each by a formula of its own, that a derivative leads through; the work is cubic
+MOST_NESTED = 10  # maxima and cases within one another
 MOST_DIGITS = 40  # of a number in a formula: those of its derivative are more
 MOST_SIGNS = 5_000  # of a derivative before it is simplified; those of the cards have two hundred

@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 from derive.card import Card
 from derive.commands.sheets import Task, sheets
 from derive.errors import DeriveError, LimitError
+from derive.formulas import formulas
+from derive.module import Module
+from derive.notation.formulas import Formula
 from derive.pool import Limits, results
 from derive.question import module_of
 from tests.bank import SAMPLES
@@ -98,3 +101,48 @@ def test_a_formula_that_tex_would_not_set_is_never_left_out(text: str, source: r
     if braces and "forward" not in text.partition("# Question")[0]:
         at = source.choice(braces)
         assert not read(text[:at] + text[at + 1:]), f"{text[:at]}⟦{text[at]}⟧{text[at + 1:]}"
+
+
+_LAYOUT = re.compile(r"\\(?:limits|substack|left|right|[bB]igg?[lr]?|,|;|!|:|\s|q?quad|\\|cdot|mathbf|boldsymbol|bm|mathrm|displaystyle)|[\s&.,;:]")
+_OF_FORMULAS = re.compile(r"\\[a-zA-Z]+|\\.|\d+|[A-Za-z]|\S")
+
+
+def layer_of(text: str) -> Module | None:
+    try:
+        return module_of(Card.parse(text, "fuzz.md"))
+    except DeriveError:
+        return None
+
+
+def forward_formulas(text: str, module: Module) -> list[Formula]:
+    """Those of which the readings say that they are the layer, whole."""
+    lines = {m[1]: m[2] for r in module.readings if (m := re.match(r"layer \(line (\d+)(?:: \$(.*)\$)?\)$", r, re.DOTALL))}
+    card = Card.parse(text, "fuzz.md")
+    return [f for f in formulas(card.question, card.question_line)
+            if (said := lines.get(str(f.line), "")) == f.latex.strip() or said is None and f.display]
+
+
+def meant(module: Module) -> tuple[object, ...]:
+    """What the module computes and is asked, without how that was read."""
+    return tuple(value for name, value in sorted(vars(module).items()) if name in Module.__annotations__
+                 and name not in ("readings", "key", "called", "written"))
+
+
+def left_unnoticed(text: str, source: random.Random, most: int) -> list[str]:
+    """Tokens of the forward formulas without which the same is answered."""
+    module, found = layer_of(text), []
+    for formula in forward_formulas(text, module) if module is not None else ():
+        start = text.index(formula.latex)
+        tokens = [m for m in _OF_FORMULAS.finditer(formula.latex) if not _LAYOUT.fullmatch(m[0])]
+        for token in source.sample(tokens, min(most, len(tokens))):
+            at, to = start + token.start(), start + token.end()
+            other = layer_of(text[:at] + " " + text[to:])
+            if other is not None and meant(other) == meant(module):
+                found.append(f"{text[max(start, at - 40) : at]}⟦{token[0]}⟧{text[to : to + 40]}")
+    return found
+
+
+@settings(_SETTINGS, max_examples=LONG or 20)
+@given(st.sampled_from(sorted(_TEXTS)), st.randoms(use_true_random=False))
+def test_a_token_that_is_deleted_from_a_forward_formula_changes_the_answer_or_is_refused(text: str, source: random.Random) -> None:
+    assert not left_unnoticed(text, source, 3)

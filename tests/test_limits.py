@@ -67,6 +67,18 @@ def test_many_layers_are_refused_before_they_are_differentiated() -> None:
         derive.solve(formula=layers)
 
 
+def test_maxima_within_one_another() -> None:
+    def nested(number: int) -> str:
+        value = "x_i"
+        for n in range(number):
+            value = rf"\max({value}, x_i - {n + 1})"
+        return f"y_i = {value}"
+
+    assert derive.solve(formula=nested(10)).report.ok
+    with pytest.raises(LimitError, match="20 maxima or cases stand within one another, and at most 10 are"):
+        derive.solve(formula=nested(20))
+
+
 def test_more_axes_than_letters() -> None:
     layer = "y = " + " + ".join(rf"\sum_i x^{{({n})}}_i" for n in range(1, 60))
     with pytest.raises(LimitError, match="more axes than there are letters"):
@@ -132,6 +144,7 @@ def test_a_line_that_quotes_a_card_is_no_page() -> None:
     (r"y_i = x_i \sum_{k=1}^{k} x_k", "`k` stands in its own limits"),
     (r"y_i = x_i \sum_{k=k}^{5} x_k", "`k` stands in its own limits"),
     (r"y_i = \exp(x_i)^{}", "the superscript of `(x_i)^{}`"),
+    (r"y_k = \sum_{a=0}^{} w_a x_{k+a}", "the last value of `a` is missing above"),
 ])
 def test_scripts_that_say_nothing(formula: str, said: str) -> None:
     with pytest.raises(CardError, match=re.escape(said)):

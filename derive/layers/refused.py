@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from derive.errors import CardError, LimitError, UnsupportedError
-from derive.expr import Entry, In, Node, Num, Reduce, SetApp, Tuple, conditions, walk
-from derive.limits import MOST_COMPARED, MOST_DEFINED, MOST_IN_A_WINDOW, MOST_TERMS
+from derive.expr import Cases, Entry, Extremum, In, Node, Num, Reduce, SetApp, Tuple, conditions, walk
+from derive.limits import MOST_COMPARED, MOST_DEFINED, MOST_IN_A_WINDOW, MOST_NESTED, MOST_TERMS
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
 from derive.reductions import REDUCTIONS, is_middle
@@ -121,6 +121,14 @@ def refuse_deep_layers(module: Module) -> None:
     if len(module.equations) > MOST_DEFINED:
         raise LimitError(f"{len(module.equations)} formulas lead to `{module.output}`, and at most {MOST_DEFINED} are "
                          "differentiated: write fewer layers, or ask for the messages of a part")
+    nested = max(map(_nested, module.equations), default=0)
+    if nested > MOST_NESTED:
+        raise LimitError(f"{nested} maxima or cases stand within one another, and at most {MOST_NESTED} are "
+                         "differentiated; give the inner ones letters, as in `u_i = \\max(0, x_i)`")
+
+
+def _nested(node: Node) -> int:
+    return isinstance(node, (Cases, Extremum)) + max(map(_nested, node.children()), default=0)
 
 
 def _counted(node: Node, times: int) -> None:

@@ -306,7 +306,7 @@ def _stars(items: tr.Items) -> list[str]:
     found = [tr.scripted(i) for i in items if not tr.is_token(i, "COMMA")]
     if len(found) > 1 and tr.is_group(found[-1].base, "LPAREN"):
         found.pop()
-    starred = all(i.sups and tr.is_token(i.sups[0][0], "STAR") for i in found)
+    starred = all(i.sups and i.sups[0] and tr.is_token(i.sups[0][0], "STAR") for i in found)
     return [name + "'" * i.primes for i in found if (name := tr.variable(i.base)) is not None] if starred else []
 
 

@@ -292,10 +292,17 @@ def is_derivative(item: Item) -> bool:
     return bool(unwrap(above)) and is_token(unwrap(above)[0], "PARTIAL")
 
 
-def is_half_derivative(item: Item) -> bool:
-    r"""\frac{y}{\partial x}: ∂, or a power of it, stands on one side of the bar alone."""
-    parts = [unwrap(part) for part in item.arguments] if isinstance(item, Command) and item.type == "FRAC" else []
-    return len({bool(part) and is_token(base_of(part[0]), "PARTIAL") for part in parts}) == 2
+def is_torn_derivative(items: Items) -> bool:
+    r"""\frac{y}{\partial x}, {\partial y}{\partial x}, \nabla{x} y: half a bar, or none; ∇ by nothing."""
+    if len(items) > 2 and is_token(items[0], "NABLA") and is_group(items[1], "LBRACE"):
+        return True
+    for item in items:
+        parts = [unwrap(part) for part in item.arguments] if isinstance(item, Command) and item.type == "FRAC" else []
+        if len({bool(part) and is_token(base_of(part[0]), "PARTIAL") for part in parts}) == 2:
+            return True
+    run = [inner for item in items for inner in (item.items if is_group(item, "LBRACE") else (item,))]
+    bare = [n for n, item in enumerate(run) if is_token(base_of(item), "PARTIAL") and not scripted(item).subs]
+    return len(bare) != 2 * sum(is_token(run[n - 1], "SLASH") for n in bare if n)
 
 
 def label_of(item: Item | None) -> str | None:

@@ -29,10 +29,14 @@ def is_index_term(node: ex.Node) -> bool:
 
 @dataclass(frozen=True)
 class Mark:
-    """A part of a formula that holds at some points only; ``needed``: a claim whose part holds nowhere is no claim."""
+    """A part of a formula that holds at some points only; ``needed``: a claim whose part holds nowhere is no claim.
+
+    Of cases inside a case some may hold nowhere: where x > x^2, x > x^3 does too.
+    """
 
     words: str
     needed: bool
+    inner: bool = False
 
 
 class Coder:
@@ -47,7 +51,7 @@ class Coder:
         self.keys: dict[str, Any] = {}
         self.numbers: dict[str, Fraction] = {}
         self.marks: list[Mark] = []
-        self.exact = False
+        self.exact = self.inner = False
 
     def name(self, variable: ex.Idx) -> str:
         """The Python name of an index variable."""
@@ -60,7 +64,7 @@ class Coder:
         return name
 
     def mark(self, words: str, needed: bool = True) -> int:
-        self.marks.append(Mark(words, needed))
+        self.marks.append(Mark(words, needed and not self.inner, needed and self.inner))
         return len(self.marks) - 1
 
     # values
@@ -225,10 +229,14 @@ class Coder:
         branches, other = [], "no_case()"
         for n, (value, cond) in enumerate(node.branches):
             mark = self.mark(f"case {n + 1} of its cases")
-            if isinstance(cond, ex.Otherwise):
-                other = f"hit(HITS,{mark},{self.value(value)})"
+            holds = "" if isinstance(cond, ex.Otherwise) else self.value(cond)
+            outer, self.inner = self.inner, True
+            inside = self.value(value)
+            self.inner = outer
+            if holds:
+                branches.append((mark, holds, inside))
             else:
-                branches.append((mark, self.value(cond), self.value(value)))
+                other = f"hit(HITS,{mark},{inside})"
         return self._chosen(branches, other)
 
     def _chosen(self, branches: list[tuple[int, str, str]], other: str) -> str:

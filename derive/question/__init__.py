@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from derive.card import Card
-from derive.errors import CardError, DeriveError, OpenError, Problem, RequestError
+from derive.errors import CardError, DeriveError, OpenError, Problem, RequestError, UnsupportedError
 from derive.expr import Idx
 from derive.layers import POOLINGS
 from derive.module import Module
@@ -22,7 +22,7 @@ from derive.question.parts.unaccounted import refuse_other_layers, refuse_unform
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
 from derive.question.requests.changed import values_left
-from derive.question.requests.request import besides
+from derive.question.requests.request import besides, refuse_torn
 from derive.question.requests.slots import refuse_requests
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
 from derive.question.words.lexicon import named, only
@@ -70,8 +70,23 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
         not_on = () if outside is None else _not_on(card, outside)
         return replace(module, readings=(*module.readings, *unanswered, *not_on))
     except DeriveError as error:
-        found = _of_outside(error, outside).located(card.path, card.question_line)
+        aside = isinstance(error, CardError) and outside is None and not _asks(card)
+        found = UnsupportedError(_NOTHING_ASKED) if aside else _of_outside(error, outside)
+        found = found.located(card.path, card.question_line)
         raise found.with_problems(dict.fromkeys(found.problems)) from None
+
+
+def _asks(card: Card) -> bool:
+    """Whether the card says that it is a derivation, states a layer, or has a word or sign of a derivative."""
+    given = card.front_matter.keys() & {"layer", *STATED}
+    if card.front_matter.get("type", "derivation") == "derivation" or given:
+        return True
+    return bool(_DERIVED.search(card.question) or named(card.question.lower(), *_REQUESTS))
+
+
+_NOTHING_ASKED = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
+_DERIVED = re.compile(r"\\partial|\\nabla|\\delta|'|\\frac\s*\{\s*d")
+_REQUESTS = tuple(f"request.{of}" for of in ("jacobian", "gradient", "vjp", "message", "back", "backward", "update"))
 
 
 def _with_numbers(card: Card, statement: Statement) -> tuple[Module, tuple[str, ...]]:
@@ -107,6 +122,8 @@ class BesidePosed(OpenError):
 def _read(question: Question) -> Module:
     """The module by the first way that knows the question; its words, where no way does."""
     given = any(True for _ in question.statement.given())
+    if not given:
+        refuse_torn(question.prose.formulas)
     try:
         found = next(module for way in WAYS if (module := way(question)) is not None)
         _refuse_nouns(question, found)

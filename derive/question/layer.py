@@ -25,7 +25,6 @@ from derive.question.letters.claims import (
     refuse_undefined,
     refuse_unplaced,
     refuse_unread,
-    to_show,
     with_chosen,
     with_numbers,
     without_claims,
@@ -40,6 +39,7 @@ from derive.question.letters.naming import (
     with_asked_parameters,
     with_usual_parameters,
 )
+from derive.question.letters.to_show import to_show
 from derive.question.parts.chain import Chain
 from derive.question.parts.recognised import Part
 from derive.question.parts.shown import shown
@@ -240,8 +240,8 @@ def _refuse_other_derivatives(nodes: Iterable[tuple[Formula, Node]], asked: Iter
         if kind_of(formula) is Said.GRADIENT and not isinstance(of, Entry):
             continue  # d/da log σ(a) = …, of a hint
         if not (isinstance(of, Entry) or isinstance(of, Fn) and of.name in letters or of in values):
-            raise RequestError(Problem(f"`{formula.latex.strip()}`: the derivative of something else than a letter; write "
-                                       "it as a formula of its own, as in `E = …`", line=formula.line, key="derive"))
+            raise RequestError(Problem(f"`{formula.latex.strip()}`: the derivative of something else than a letter; "
+                                       "write it as a formula of its own, as in `E = …`", line=formula.line, key="derive"))
     for formula, node in nodes:
         within = isinstance(node, (Add, Mul, Pow)) and any(isinstance(n, Partial) for n in walk(node))
         if within and kind_of(formula) is Said.DERIVATIVE and not twice(formula):
@@ -426,9 +426,12 @@ def module_made(state: State) -> State:
                 *besides)
     parts = [p.name for p in chain]
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
+    claims = dict(to_show(read_, state.prose, module))
+    readings = (*readings, *(f"not answered, since it is not judged: ${f.latex.strip()}$ (line {f.line})"
+                             for f, claim in claims.items() if claim is None))
     return replace(state, module=replace(module, name=name, tie_rule=state.tie_rule, key=card.id,
                                          readings=tuple(dict.fromkeys(readings)),
-                                         claims=to_show(read_.nodes, state.prose, module)))
+                                         claims=tuple({claim: f.line for f, claim in claims.items() if claim}.items())))
 
 
 # Each pass, and the key of the front matter that settles what it refuses: the others still run; else reading ends.

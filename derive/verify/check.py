@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -57,6 +57,8 @@ def fresh(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs])
         evidence += f", every tie pattern among them: {len(scope.patterns)}"
     if scope.unreached:
         evidence += f"; no input was found for {', '.join(scope.unreached)} in the forward formula"
+    elif inner := next(trial.parts(inner=True), None):
+        evidence += f"; no input was found for {inner}, inside another case"
     return verdict(Verdict.TESTED, evidence, points=trial.said)
 
 
@@ -129,5 +131,10 @@ class Trial:
     @property
     def missing(self) -> str | None:
         """A part of the claims that held nowhere."""
-        return next((mark.words for claim, seen in zip(self.claims, self._hits, strict=True)
-                     for number, mark in enumerate(claim.marks) if mark.needed and number not in seen), None)
+        return next(self.parts(), None)
+
+    def parts(self, inner: bool = False) -> Iterator[str]:
+        """The needed parts of the claims that held nowhere, or those inside cases."""
+        return (mark.words for claim, seen in zip(self.claims, self._hits, strict=True)
+                for number, mark in enumerate(claim.marks)
+                if (mark.inner if inner else mark.needed) and number not in seen)

@@ -55,6 +55,8 @@ def test_words(words: str, name: str, arguments: dict[str, Any]) -> None:
 REFUSED = [
     ("Global max pooling with a 2x2 window.", "takes the whole input and has no kernel size"),
     ("3x3 max pooling with dilated windows.", "by how much?"),
+    ("3x3 max pooling with a stride.", "“stride”: by how much?"),
+    ("3x3 max pooling, stride = .", "“stride”: by how much?"),
     ('3x3 max pooling with stride 2 and "same" padding.', "depends on the size of the input"),
     ("Adaptive average pooling of an image.", "the size of the output is not stated"),
     ("2x2 average pooling, padding 1 and padding of one cell on the left.", "two values of padding"),

@@ -3,7 +3,7 @@
 import pytest
 
 from derive.card import Card
-from derive.errors import DeriveError
+from derive.errors import CardError, DeriveError, UnsupportedError
 from derive.question import module_of
 
 CARD = """---
@@ -81,3 +81,16 @@ def test_words_on_windows_that_are_not_read_are_not_left_out(question: str, said
 def test_words_on_windows_that_say_what_they_are_leave_the_layer(said: str) -> None:
     field = module_of(Card.parse(POOLING.format(said=said))).fields[0][1]
     assert [(a.kernel_size, a.stride, a.padding) for a in field.axes] == [(3, 2, 0)]
+
+
+@pytest.mark.parametrize(("kind", "order", "error"), [
+    ("calculation", r"Compute $P(A \cup B)$.", UnsupportedError),
+    ("calculation", "Derive the backward message.", CardError),
+    ("derivation", r"Compute $P(A \cup B)$.", CardError),
+])
+def test_formulas_of_a_card_that_is_no_derivation_and_asks_for_none_are_out_of_scope(
+    kind: str, order: str, error: type[DeriveError]
+) -> None:
+    text = f"---\nid: a\ntype: {kind}\n---\n# Question\nLet $P(A) = 0.4$ and $P(B) = 0.3$ be independent. {order}\n"
+    with pytest.raises(error):
+        module_of(Card.parse(text))

@@ -111,6 +111,15 @@ def test_a_derivative_that_cannot_be_read_is_not_passed_over(given: str) -> None
         read(rf"$z = \tanh(W x + U s)$. Given {given}, derive $\partial L/\partial s$ and $\partial L/\partial x$.")
 
 
+@pytest.mark.parametrize("part", [
+    r"\frac{y}{\partial v_k}", r"\frac{\partial y}{v_k}", r"{\partial y}{\partial v_k}", r"\partial y \partial v_k",
+    r"\partial y/v_k", r"y/\partial v_k", r"\nabla{v} y",
+])
+def test_a_part_of_a_derivative_is_not_left_out_of_a_list(part: str) -> None:
+    with pytest.raises(CardError, match=re.escape(f"`{part}`: a part of a derivative; write")):
+        read(rf"Let $y = \sum_k v_k u_k$. Determine ${part}$ and $\frac{{\partial y}}{{\partial u_k}}$.")
+
+
 def test_a_jacobian_may_be_by_the_transposed_letter() -> None:
     plain, turned = (read(rf"$y = \tanh(W x)$ with $x \in \mathbb{{R}}^n$. Find $\partial y/\partial {x}$.") for x in ("x", r"x^\top"))
     assert plain.wanted == turned.wanted != ()
@@ -143,6 +152,12 @@ def test_letters_and_roles_that_are_named_are_answered_and_no_others(request_: s
 ])
 def test_the_gradient_by_the_parameters_alone_asks_for_no_backward_message(request_: str, asked: str) -> None:
     assert {*read(rf"A layer computes $y = \tanh(W x + b)$. Derive {request_}.").asked} == {*asked.split()}
+
+
+@pytest.mark.parametrize("words", ["the messages", "messages", "all messages"])
+def test_messages_without_a_word_in_front_are_all_of_them(words: str) -> None:
+    assert set(read(rf"Let $y_k = \sum_j W_{{kj}} x_j$ with weights $W$. Derive {words}.").asked) == {
+        "forward", "jacobian", "vjp", "parameters"}
 
 
 def test_messages_are_answered_in_the_order_of_the_request() -> None:

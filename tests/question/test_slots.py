@@ -159,6 +159,21 @@ def test_the_order_that_words_give(question: str, order: list[str]) -> None:
     assert computed(f"{question} Derive the backward message.") == order
 
 
+@pytest.mark.parametrize("question", [
+    "A network: layer, GELU, squared error. Derive all messages.",
+    "A network: linear layer, GELU, error. Derive all messages.",
+    "A network consists of a layer, PReLU and squared error. Derive all messages.",
+    "A layer is obtained by joining a layer and a layer of hyperbolic tangents: the linear layer has $K$ units and biases. "
+    "Derive all messages.",
+    # a word is missing, and which of the two comes first is open
+    r"The nonlinearity $\phi(s) = s^3$ is applied elementwise the output of a linear layer with weights $A$ and bias $c$. "
+    "Derive all messages.",
+])
+def test_an_item_that_does_not_say_which_is_not_left_out(question: str) -> None:
+    with pytest.raises(DeriveError, match="layer|error"):
+        read(question)
+
+
 @pytest.mark.parametrize(("question", "word"), [
     ("A linear layer following a ReLU is followed by a softmax.", "what goes into it"),
     ("Consider a linear layer between a sigmoid and a tanh.", "between"),

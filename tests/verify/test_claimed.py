@@ -24,10 +24,13 @@ def solved(question: str) -> Solution:
         SOFTMAX + r"Show that $\frac{\partial p_k}{\partial z_j} = p_k (\delta_{kj} + p_j)$.",
         SOFTMAX + r"Targets $t$ are one-hot. Show that $\frac{\partial L}{\partial z_k} = t_k - p_k$.",
         r"Let $y_i = \max(0, x_i)$. Show that $\partial y_i/\partial x_i = 2 \mathbb{I}[x_i > 0]$.",
+        r"Let $f(a) = \tanh(a)$. Show that $f'(a) = 1 + f(a)^2$.",
+        r"Let $f(a) = \tanh(a)$. Show that $\frac{df}{da} = 1 + f(a)^2$.",
+        r"Let $\sigma(a) = \frac{1}{1+e^{-a}}$. Show that its derivative is $\frac{d\sigma}{da} = \sigma(1 + \sigma)$.",
     ],
 )
 def test_a_false_claim_is_said_to_be_false_with_a_counterexample(question: str) -> None:
-    with pytest.raises(CardError, match=r"^line 5: .* is to be shown, and it is false: at .*for x|for z.* differ") as found:
+    with pytest.raises(CardError, match=r"^line 5: .* is to be shown, and it is false: (at .*)?for [xza] = .* differ") as found:
         solved(question)
     assert "\n" not in str(found.value)
 
@@ -39,6 +42,8 @@ def test_a_false_claim_is_said_to_be_false_with_a_counterexample(question: str) 
         SOFTMAX + r"Hence show that $\frac{\partial p_k}{\partial z_j} = p_k (\delta_{kj} - p_j)$.",
         SOFTMAX + r"Targets $t$ are one-hot. Show that $\frac{\partial L}{\partial z_k} = p_k - t_k$.",
         r"Let $y_i = \max(0, x_i)$. Show that $\partial y_i/\partial x_i = \mathbb{I}[x_i > 0]$.",
+        r"Let $f(a) = \tanh(a)$. Show that $f'(a) = 1 - f(a)^2$.",
+        r"Let $\sigma(a) = \frac{1}{1+e^{-a}}$. Show that its derivative is $\frac{d\sigma}{da} = \sigma(1 - \sigma)$.",
     ],
 )
 def test_a_true_claim_is_printed_and_proved(question: str) -> None:
@@ -64,3 +69,9 @@ def test_what_holds_of_the_labels_that_a_reader_expects_is_not_called_false() ->
 )
 def test_what_is_restricted_or_recalled_is_no_claim(question: str) -> None:
     assert solved(question).module.claims == ()
+
+
+@pytest.mark.parametrize("shown", [r"p_k (I_{kj} + p_j)", r"p_k ([k = j] - p_j)$ where $\beta = 1"])
+def test_a_claim_that_is_not_judged_is_said_to_be_unanswered(shown: str) -> None:
+    found = solved(rf"{SOFTMAX}Show that $\frac{{\partial p_k}}{{\partial z_j}} = {shown}$.")
+    assert not found.module.claims and "it is not judged" in found.messages.module.unanswered[0]

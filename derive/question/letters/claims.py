@@ -33,7 +33,6 @@ from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import SymbolTable, identifier, name_of
 from derive.question.letters.naming import Mention, bare_letters, mentions
-from derive.question.sentences.grammar import words_of
 from derive.question.words.lexicon import begins, ends, named
 from derive.question.words.prose import Prose, one_of
 from derive.question.words.reading import Read
@@ -43,7 +42,6 @@ from derive.specify.layer import Computed
 from derive.specify.places import place
 from derive.specify.roles import Role
 
-_LETTERS = re.compile(r"[^\W\d_]+")
 _QUOTED = re.compile(r"“[^”]*”|`[^`]*`")
 
 
@@ -107,36 +105,6 @@ def is_claimed(formula: Formula, prose: Prose) -> bool:
 def computes_nothing(formula: Formula) -> bool:
     r"""An update w \leftarrow w − η ∂ℓ/∂w, or an equation between derivatives."""
     return kind_of(formula) in (Said.UPDATE, Said.DERIVATIVE, Said.GRADIENT)
-
-
-def to_show(nodes: tuple[tuple[Formula, Node], ...], prose: Prose, module: Module) -> tuple[tuple[Rel, int], ...]:
-    """The equations between derivatives of sentences «Show that …», in the layer's letters, and their lines.
-
-    None of a sentence that may say where they hold: a word in it restricts them, or another formula compares something.
-    """
-    letters = {*module.given, *module.defined}
-    claimed = {f: n for f, n in nodes if computes_nothing(f) and kind_of(f) is not Said.UPDATE and isinstance(n, Rel)
-               and n.ops == ("=",)}
-    found: list[tuple[Rel, int]] = []
-    for gap in prose.gaps:
-        node = claimed.get(gap.formula)
-        if node is None or not letters.issuperset(n.tensor for n in walk(node) if isinstance(n, Entry)):
-            continue
-        start, stop = prose.sentence(gap.start)
-        before = prose.text[start : gap.start]
-        told = any(before.startswith((" that", " whether"), s.stop) for s in named(before, "claim.shown"))
-        here = {g.formula for g in prose.gaps if start <= g.start < stop}
-        others = any(isinstance(n, (Rel, ex.In, ex.Given)) for f, n in nodes if f in here and f not in claimed)
-        if told and not others and _plain(prose.text[start:stop]):
-            found.append((node, gap.formula.line))
-    return tuple(dict.fromkeys(found))
-
-
-def _plain(sentence: str) -> bool:
-    """Whether no word of it may restrict an equation in it."""
-    plain = words_of("en", "CLAIM_PLAIN") | {"where"}
-    known = {at for span in named(sentence, "claim.shown", "ask.verb") for at in range(span.start, span.stop)}
-    return all(m[0].lower() in plain for m in _LETTERS.finditer(sentence) if len(m[0]) > 1 and m.start() not in known)
 
 
 def without_claims(nodes: Iterable[tuple[Formula, Node]], prose: Prose) -> tuple[tuple[Formula, Node], ...]:

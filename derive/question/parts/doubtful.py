@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from derive.layers import LAYERS
 from derive.layers.catalogue import Layer
@@ -19,6 +19,7 @@ _OF_UNITS = ("own.bias", "own.slope", "own.gain", "own.temperature", "own.thresh
 _OPTIONAL = frozenset(what for s in LAYERS if isinstance(s, Layer) for what, given in s.options.items()
                       if given is False and any(letter.what == what for letter in s.letters.values()))
 _CLAUSE = re.compile(r"[^,;:.¶(]*")
+_NAMELESS = re.compile(r"\b(?:(?:(?:a|one|another) )?layer|error)(?= *(?:[,;.¶]|(?:and|with|then|followed)\b))")
 _COMPARED = ("letter.preactivation", "letter.input")
 
 
@@ -31,6 +32,7 @@ def doubtful(chain: Chain) -> Iterator[Place]:
     for part in parts:
         yield from (*_denied(chain, part), *_fronted(chain, part), *_compared(chain, part))
     yield from (*_later(chain, parts), *_of_none(chain, parts), *_twisted(chain, parts), *_around(chain))
+    yield from _nameless(chain, parts)
 
 
 def _misplaced(chain: Chain, first: Part, second: Part) -> Iterator[Place]:
@@ -45,6 +47,17 @@ def _misplaced(chain: Chain, first: Part, second: Part) -> Iterator[Place]:
     inputs = second.name != "linear" and not second.loss and begins(text, second.end, "joined.taken")  # «ReLU inputs»
     if among or ahead or inputs:
         yield first.start, second.end
+
+
+def _nameless(chain: Chain, parts: Sequence[Part]) -> Iterator[Place]:
+    """«a network: layer, tanh, error»: an item of the list that does not say which."""
+    text, joins = chain.prose.text, ("join.list", "join.through", "join.then", "naming.and")
+    for start, stop in sorted({chain.prose.sentence(part.start) for part in parts}):
+        for item in _NAMELESS.finditer(text, start, stop):
+            before = text[start : item.start()].rstrip()
+            if (before.endswith((",", ":", ";")) or ends(before, *joins)) and not any(
+                    part.start < item.end() and item.start() < part.end for part in parts):
+                yield item.span()
 
 
 def _again(chain: Chain) -> Iterator[Place]:

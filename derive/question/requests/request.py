@@ -17,7 +17,7 @@ from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates, is_case
 from derive.notation.symbols import Kind, SymbolTable, name_of
-from derive.notation.tree import Scripted, is_derivative, is_half_derivative
+from derive.notation.tree import Scripted, is_derivative, is_torn_derivative
 from derive.question.letters.naming import letters_of, written_letters
 from derive.question.requests.adjoints import asked_messages
 from derive.question.requests.of_what import is_spelt_out, letter_of_noun, nouns
@@ -445,11 +445,16 @@ class AskingInWords(Asking):
                 _refuse_derivative(formula, error)
 
 
+def refuse_torn(formulas: Iterable[Formula]) -> None:
+    """Raise :class:`CardError` for half a derivative, which would be left out of what is asked."""
+    for formula in formulas:
+        if formula.tree and is_torn_derivative(formula.tree) and not equates(formula) and not twice(formula):
+            raise CardError(Problem(f"`{formula.latex.strip()}`: a part of a derivative; write "
+                                    r"`\frac{\partial y}{\partial x}`", line=formula.line, key="derive"))
+
+
 def _refuse_derivative(formula: Formula, error: DeriveError) -> None:
-    """Raise where a formula that could not be read is a first derivative, or half of one."""
-    if any(map(is_half_derivative, formula.tree or ())):
-        raise CardError(Problem(f"`{formula.latex.strip()}`: `\\partial` stands on one side of the bar alone; "
-                                r"write `\frac{\partial y}{\partial x}`", line=formula.line, key="derive"))
+    """Raise where a formula that could not be read is a first derivative."""
     if formula.tree and is_derivative(formula.tree[0]) and not equates(formula) and not twice(formula):
         raise error
 

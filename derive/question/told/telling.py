@@ -426,7 +426,8 @@ class Telling(Layers):
                 value.axes = value.axes or self.axes_known(name_of(said[1].letters[0]))
             return value
         new = self.value(said)
-        if new.made in (None, "formula") or new is value:
+        of_a_layer = said.kind == "output_parts" and value.made is not None  # «a tanh is … the output of a layer»
+        if new.made in (None, "formula") or new is value or of_a_layer:
             raise Unread("what is computed")
         return self.replaced(value, new)
 

@@ -280,6 +280,7 @@ _VAGUE = (
     ("number", "kernel_size", "of what? write e.g. “2×2 windows” or “a 4×4 input”, leave the remark out"),
     ("extent", "kernel_size", "write rows and columns as one size, e.g. “2×3 windows” or “a 4×4 input”"),
     ("padding without number", "padding", "how many cells? write “padding 1” or “no padding”"),
+    ("stride without number", "stride", "by how much? write “stride 2”"),
     ("direction", "stride", "which axis is meant? write the numbers in the order of the indices, e.g. “stride (2, 1)”"),
     ("dilation without number", "dilation", "by how much? write “dilation 2”"),
 )

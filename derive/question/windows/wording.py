@@ -23,6 +23,9 @@ _FIXED: dict[str, tuple[str, Size | str]] = {
     "unpooling": ("unpooling", ""), "layer": ("other layer", ""), "dilated": ("dilation without number", ""),
     "dilation": ("dilation without number", ""),
 }  # fmt: skip
+# what has a number beside its nouns, unless one of these words settles it
+_COUNTED = (("padding", ("padding", "padded"), ("same", "no_padding")),
+            ("stride", ("stride",), ("unit_stride", "disjoint", "overlap")))
 _OF_A_WINDOW = ("kernel_size", "stride", "padding", "padding at ends", "dilation")
 
 
@@ -308,13 +311,20 @@ class _Text:
                 yield Said("pooling", chunk.start, self.at(n + 1).stop, word if kind == "other" else kind)
             if chunk.of("count") and self.at(n + 1).of("extent") and not self._sides(n):
                 yield Said("extent", chunk.start, self.at(n + 1).stop, chunk.value)
-            as_window = self.skip(n + 1, 1, "link", "same_as")
-            if chunk.of("stride") and as_window > n + 1 and self.at(as_window).of("window", "pool"):
-                yield Said("stride", chunk.start, self.at(as_window).stop, "kernel_size")
-        padded = any(s.what.startswith("padding") for s in self.measures) or any(c.of("same", "no_padding")
-                                                                           for c in self.chunks)
-        yield from (Said("padding without number", c.start, c.stop, self.text[c.start : c.stop])
-                    for c in self.chunks if c.of("padding", "padded") and not padded)
+        as_window = [*self._as_window()]
+        yield from as_window
+        for what, nouns, settled in _COUNTED:
+            counted = any(s.what.startswith(what) for s in (*self.measures, *as_window))
+            if not counted and not any(c.of(*settled) for c in self.chunks):
+                yield from (Said(f"{what} without number", c.start, c.stop, self.text[c.start : c.stop])
+                            for c in self.chunks if c.of(*nouns))
+
+    def _as_window(self) -> Iterator[Said]:
+        """«stride equal to the kernel size»"""
+        for n, chunk in enumerate(self.chunks):
+            last = self.skip(n + 1, 1, "link", "same_as")
+            if chunk.of("stride") and last > n + 1 and self.at(last).of("window", "pool"):
+                yield Said("stride", chunk.start, self.at(last).stop, "kernel_size")
 
     def _compared(self, at: int) -> bool:
         """«unlike ordinary max pooling»: another layer."""

@@ -119,7 +119,7 @@ class Claim:
 
     def _describe(self, point: Point, at: Index, what: str) -> str:
         place = ", ".join(f"{v.name} = {n}" for v, n in zip(self.variables, at, strict=True))
-        return f"at {place + ' ' if place else ''}for {point.describe()}: {what}"
+        return f"{f'at {place} ' if place else ''}for {point.describe()}: {what}"
 
 
 @lru_cache(maxsize=64)

@@ -241,7 +241,8 @@ def _refuse_other_derivatives(nodes: Iterable[tuple[Formula, Node]], asked: Iter
             continue  # d/da log σ(a) = …, of a hint
         if not (isinstance(of, Entry) or isinstance(of, Fn) and of.name in letters or of in values):
             raise RequestError(Problem(f"`{formula.latex.strip()}`: the derivative of something else than a letter; "
-                                       "write it as a formula of its own, as in `E = …`", line=formula.line, key="derive"))
+                                       "write it as a formula of its own, as in `E = …`", line=formula.line,
+                                       key="derive"))
     for formula, node in nodes:
         within = isinstance(node, (Add, Mul, Pow)) and any(isinstance(n, Partial) for n in walk(node))
         if within and kind_of(formula) is Said.DERIVATIVE and not twice(formula):

@@ -84,7 +84,8 @@ _BEFORE = -(10**7)  # where the lines of the question are counted from: below th
 _PART = re.compile(r"\$([^$]++)\$++[\s,]*+(?:for|if|when|whenever|provided|and)\s+\$")
 _UPSTREAM = re.compile(r"(?:upstream|incoming)\s+(?:gradient|derivative|error|message)s?\s+\$\\delta", re.IGNORECASE)
 _DELTA = re.compile(r"\\delta_\{?\w+,?\s*\w?\}?")
-_ALONE = re.compile(r"\\delta(?:_\{\w\}|_\w|(?![A-Za-z_^]))(?!\w)")  # δ, δ_i
+# δ, δ_i, and δ_{y_i}, δ_{y,i} of a letter y
+_ALONE = re.compile(r"\\delta(?:_\{\w(?:_\w|,\s*\w|_\{\w\})?\}|_\w|(?![A-Za-z_^]))(?!\w)")
 _PARTIAL = re.compile(r"\\partial\s*\\?\w+?_\{?(\w+)")
 _PAIRS = re.compile(r"\\delta_\{\s*(\w)\s*(\w)\s*\}")  # δ_{ij}
 _TOLD_PAIR = re.compile(rf"\\partial\s*{_PAIRS.pattern}|{_PAIRS.pattern}\s*&?\s*=")
@@ -209,8 +210,9 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     of_class = written if each == spelt_out else rewritten(each)
     if kronecker:
         written, of_class = said_kroneckers(written), said_kroneckers(of_class)
+    tensors = {s.name for s in letters.module.table.of_kind(Kind.TENSOR)}
     defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)
-                and not is_range(f.tree or ())  # i = k is a condition
+                and not (is_range(f.tree or ()) and tensors.isdisjoint(names_in(f.tree or ())))  # i = k is a condition
                 and not f.latex.lstrip().startswith("\\delta")]  # a of δ_{a,k} is what its own definition says
     entries = _running(written)
     defining = [f for f in defining if entries.isdisjoint(names_in(f.tree or ()))]

@@ -311,14 +311,17 @@ def _padded(link: Rel, module: Module) -> Rel:
             open_ = node.op == "sum" and node.binder.cond is None and not any((*node.binder.lower, *node.binder.upper))
             inside = dict.fromkeys(n for n in walk(node.body) if isinstance(n, Entry)) if open_ else {}
             conds = [c for n in inside for c in _exists(n, found) if free_indices(c) <= free_indices(node.body)]
-            body = transform(node.body, guarded, Entry, Partial)
+            body = transform(node.body, guarded, Entry, Partial, Mul)
             return Reduce(node.op, node.binder, Mul((Bracket(joined(conds)), body)) if conds else body)
         if isinstance(node, Partial) and node.of is Entry(LOSS, ()) and isinstance(node.wrt, Entry):
             return guarded(Entry(f"delta_{node.wrt.tensor}", node.wrt.indices)) or node
+        if isinstance(node, Mul):  # beside such a 0 no other factor is looked at
+            flat = [g for f in node.factors for g in (f.factors if isinstance(f, Mul) else (f,))]
+            return Mul(tuple(sorted(flat, key=lambda f: not isinstance(f, Bracket) or f in node.factors)))
         conds = [*_exists(node, found, left)] if isinstance(node, Entry) and node.tensor.startswith("delta_") else []
         return Mul((Bracket(joined(conds)), cast(Expr, node))) if conds else None
 
-    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial, Reduce)), link.ops)
+    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial, Reduce, Mul)), link.ops)
 
 
 def _shifted(node: Reduce, left: frozenset[Idx]) -> Reduce:

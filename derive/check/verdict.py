@@ -307,7 +307,7 @@ def _padded(link: Rel, module: Module) -> Rel:
 
     def guarded(node: Node) -> Node | None:
         if isinstance(node, Reduce):
-            node = _shifted(node, left)
+            node = _shifted(node, left, found)
             open_ = node.op == "sum" and node.binder.cond is None and not any((*node.binder.lower, *node.binder.upper))
             inside = dict.fromkeys(n for n in walk(node.body) if isinstance(n, Entry)) if open_ else {}
             conds = [c for n in inside for c in _exists(n, found) if free_indices(c) <= free_indices(node.body)]
@@ -324,12 +324,15 @@ def _padded(link: Rel, module: Module) -> Rel:
     return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial, Reduce, Mul)), link.ops)
 
 
-def _shifted(node: Reduce, left: frozenset[Idx]) -> Reduce:
-    """Σ_{k=i-2}^{i} δ_k as Σ_{k=0}^{2} δ_{i-2+k}."""
+def _shifted(node: Reduce, left: frozenset[Idx], found: Axes) -> Reduce:
+    """Σ_{k=i-2}^{i} δ_k as Σ_{k: 0 ≤ i-k ≤ 2} δ_k, Σ_{k=i-2}^{i} δ_{2k} as Σ_{k=0}^{2} δ_{2(i-2+k)}."""
     (k, *more), low, high = node.binder.variables, node.binder.lower[0], node.binder.upper[0]
     if node.op != "sum" or more or node.binder.cond is not None or low is None or high is None or (
             left.isdisjoint(free_indices(low))):
         return node
+    runs = [(n.tensor, d) for n in walk(node.body) if isinstance(n, Entry) for d, i in enumerate(n.indices) if i is k]
+    if any(t.startswith("delta_") for t, _ in runs) and len({found.size(t, d) for t, d in runs}) == 1:
+        return Reduce("sum", Binder((k,), (None,), (None,), Rel((ZERO, sub(high, k), sub(high, low)), ("≤", "≤"))), node.body)
     return Reduce("sum", Binder((k,), (ZERO,), (sub(high, low),), None), subst(node.body, {k: add(low, k)}))
 
 

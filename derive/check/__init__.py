@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from derive.calculus.messages import Messages
@@ -14,7 +14,7 @@ from derive.card import Card
 from derive.check.answered import Given, answers, asked
 from derive.check.beside import Beside, Readings
 from derive.check.claims import Item, Kind_, Reading, solution
-from derive.check.examples import Numbers, at_numbers, told
+from derive.check.examples import Numbers, at_numbers, counted_from_1, from_0, told
 from derive.check.geometries import geometries, is_open, merged
 from derive.check.letters import numeric, paired
 from derive.check.mistakes import follows
@@ -103,6 +103,8 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     layer, messages = _derived(module)
     text = cased(valued(text) if module.values else text)
     found = solution(text, first, card.question, layer)
+    if counted_from_1([*found.given, *(i.node for i in found.items if i.node is not None)], module):
+        found = found.changed(partial(from_0, module=module))
     judge = _judge(found.reading, messages)
     beside = Beside(text, first, found.items, messages.module, named(card.question, layer))
     asked_for = repeated(card.question)

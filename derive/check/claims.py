@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from typing import Any
 
 from derive.axes import with_axes
 from derive.calculus.one_window import Windowed, windowed
@@ -170,6 +171,15 @@ class Solution:
     items: tuple[Item, ...]
     reading: Reading
     given: tuple[Cond, ...] = ()  # w = 2
+
+    def changed(self, change: Callable[[Any], Any]) -> Solution:
+        """With each statement changed."""
+        def one(item: Item) -> Item:
+            parts = {key: change(part) for key in ("node", "cond", "written", "step")
+                     if (part := getattr(item, key)) is not None}
+            return replace(item, **parts)
+
+        return replace(self, items=tuple(map(one, self.items)), given=tuple(map(change, self.given)))
 
 
 def solution(text: str, first: int, question: str, module: Module) -> Solution:

@@ -20,6 +20,7 @@ from derive.check.letters import numeric, paired
 from derive.check.mistakes import follows
 from derive.check.partly import partly
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
+from derive.check.several import each, is_of_several, united
 from derive.check.texts import answer_of, cased, repeated, valued
 from derive.check.verdict import Found, Judge
 from derive.check.worded import named
@@ -51,6 +52,8 @@ def check(card: Card | str | Path, *, answer: str | Path | None = None, text: st
     try:
         module = _understood(read)
     except CardError as error:
+        if is_of_several(error, read):
+            return united([_report(body, first, c, _understood(c), path, marked) for c in each(read, error)])
         if not is_open(error):
             raise
         alike = [(words, _report(body, first, c, _understood(c), path, marked)) for words, c in geometries(read, body)]

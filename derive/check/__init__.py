@@ -25,7 +25,7 @@ from derive.check.texts import answer_of, cased, repeated, valued
 from derive.check.verdict import Found, Judge
 from derive.check.worded import named
 from derive.errors import CardError, DeriveError, Problem
-from derive.expr import Entry, Rel, walk
+from derive.expr import Add, Entry, Expr, Partial, Rel, add, walk
 from derive.limits import MOST_BLANKS
 from derive.module import Module
 from derive.notation import write
@@ -219,14 +219,26 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
 
 
 def _otherwise(link: Rel, module: Module) -> Iterator[Rel]:
-    """δ_{ct} δ_{cd}: with one of two as Kronecker's."""
+    """δ_{ct} δ_{cd}: with one of two as Kronecker's; d/dx x² + 3x: the derivative of both."""
     head, value = link.terms
+    for a, b in itertools.product(_reaching(head), _reaching(value)):
+        if a is not head or b is not value:
+            yield Rel((a, b), ("=",))
     many = sum(isinstance(n, Entry) and n.tensor == f"delta_{module.output}" for n in walk(value))
     for chosen in range(many if many > 1 else 0):
         met = itertools.count()
         other = paired(value, module, lambda *_, met=met, chosen=chosen: next(met) == chosen)
         if other is not value:
             yield Rel((head, other), ("=",))
+
+
+def _reaching(side: Expr) -> Iterator[Expr]:
+    """A sum as it is, and with each derivative without brackets in it reaching to its end."""
+    yield side
+    for n, term in enumerate(side.terms[:-1] if isinstance(side, Add) else ()):
+        if isinstance(term, Partial) and not isinstance(term.of, Entry):
+            whole = Partial(add(term.of, *side.terms[n + 1:]), term.wrt)
+            yield add(*side.terms[:n], whole)
 
 
 def _behind(item: Item, found: Found, right: list[Item], wrong: list[tuple[Item, bool]]) -> tuple[Found, int]:

@@ -22,6 +22,7 @@ from derive.check.partly import partly
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.several import each, is_of_several, united
 from derive.check.texts import answer_of, cased, repeated, valued
+from derive.check.unasked import layer_of, unrefuted
 from derive.check.verdict import Found, Judge
 from derive.check.worded import named
 from derive.errors import CardError, DeriveError, Problem
@@ -51,17 +52,25 @@ def check(card: Card | str | Path, *, answer: str | Path | None = None, text: st
     _refuse_gaps(body, first, path)
     try:
         module = _understood(read)
-    except CardError as error:
-        if is_of_several(error, read):
-            return united([_report(body, first, c, _understood(c), path, marked) for c in each(read, error)])
-        if not is_open(error):
-            raise
-        alike = [(words, _report(body, first, c, _understood(c), path, marked)) for words, c in geometries(read, body)]
-        return merged(alike, body)
+    except DeriveError as error:
+        return _of_open(read, body, first, path, marked, error)
     try:
         return _report(body, first, read, module, path, marked)
     except DeriveError as error:
         raise error.located(path, first) from None
+
+
+def _of_open(card: Card, body: str, first: int, path: str | None, marked: bool, error: DeriveError) -> Report:
+    """What can be said where the question leaves open which function, which windows, or what is asked for."""
+    if isinstance(error, CardError) and is_of_several(error, card):
+        return united([_report(body, first, c, _understood(c), path, marked) for c in each(card, error)])
+    if isinstance(error, CardError) and is_open(error):
+        return merged([(words, _report(body, first, c, _understood(c), path, marked))
+                       for words, c in geometries(card, body)], body)
+    layer = layer_of(card, error)
+    if layer is None:
+        raise error
+    return unrefuted(_report(body, first, card, layer, path, False), error)
 
 
 def _refuse_gaps(body: str, first: int, path: str | None) -> None:
@@ -235,10 +244,10 @@ def _otherwise(link: Rel, module: Module) -> Iterator[Rel]:
 def _reaching(side: Expr) -> Iterator[Expr]:
     """A sum as it is, and with each derivative without brackets in it reaching to its end."""
     yield side
-    for n, term in enumerate(side.terms[:-1] if isinstance(side, Add) else ()):
+    terms = side.terms if isinstance(side, Add) else ()
+    for n, term in enumerate(terms[:-1]):
         if isinstance(term, Partial) and not isinstance(term.of, Entry):
-            whole = Partial(add(term.of, *side.terms[n + 1:]), term.wrt)
-            yield add(*side.terms[:n], whole)
+            yield add(*terms[:n], Partial(add(term.of, *terms[n + 1:]), term.wrt))
 
 
 def _behind(item: Item, found: Found, right: list[Item], wrong: list[tuple[Item, bool]]) -> tuple[Found, int]:

@@ -99,9 +99,10 @@ def _number(value: Node) -> Fraction:
 
 def counted_from_1(nodes: Sequence[Cond], module: Module) -> bool:
     """Whether entries of vectors that are given as numbers are numbered up to their length, and none is numbered 0."""
-    known = {name: dict(own) for name, own in module.values if any(at and not any(at) for at, _ in own)}
+    known = {name: dict(own) for name, own in module.values}
     for node in nodes:
-        known |= {name: dict(own) for name, own in told(node, {}, module).items() if any(at and not any(at) for at in own)}
+        known |= {name: dict(own) for name, own in told(node, {}, module).items()}
+    known = {name: own for name, own in known.items() if any(at and not any(at) for at in own)}
     numbered = [(index.value, max(at[d] for at in known[n.tensor])) for node in nodes for n in walk(node)
                 if isinstance(n, Entry) and n.tensor in known for d, index in enumerate(n.indices)
                 if isinstance(index, Num)]

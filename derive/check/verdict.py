@@ -332,7 +332,8 @@ def _shifted(node: Reduce, left: frozenset[Idx], found: Axes) -> Reduce:
         return node
     runs = [(n.tensor, d) for n in walk(node.body) if isinstance(n, Entry) for d, i in enumerate(n.indices) if i is k]
     if any(t.startswith("delta_") for t, _ in runs) and len({found.size(t, d) for t, d in runs}) == 1:
-        return Reduce("sum", Binder((k,), (None,), (None,), Rel((ZERO, sub(high, k), sub(high, low)), ("≤", "≤"))), node.body)
+        there = Rel((ZERO, sub(high, k), sub(high, low)), ("≤", "≤"))
+        return Reduce("sum", Binder((k,), (None,), (None,), there), node.body)
     return Reduce("sum", Binder((k,), (ZERO,), (sub(high, low),), None), subst(node.body, {k: add(low, k)}))
 
 

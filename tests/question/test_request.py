@@ -407,3 +407,12 @@ def test_the_gradient_beside_other_derivatives_is_not_left_out(asked: str) -> No
 def test_a_message_by_its_letter_is_not_left_out_beside_others(asked: str) -> None:
     module = read(rf"Let $y = \tanh(Wx + b)$ and $L = \|y - t\|^2$ with the target $t$. Derive {asked}.")
     assert {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"x", "b"}
+
+
+@pytest.mark.parametrize("text", [
+    r"Derive the derivatives of $f(z) = z^2$ and $g(z) = z^3$.", r"Find the derivative of $f(z) = z^2$ and of $g(z) = z^3$.",
+    r"Let $f(z) = z^2$ and $g(z) = z^3$. Derive the derivatives of $f$ and $g$.",
+    r"Compute the gradient of $f(x) = \sum_i x_i^2$ and $g(x) = \sum_i x_i^3$."])
+def test_of_two_functions_that_are_asked_for_none_is_left_out(text: str) -> None:
+    with pytest.raises(CardError, match="which is the layer's output"):
+        module_of(Card.parse(f"---\nid: a\n---\n\n# Question\n{text}\n"))

@@ -20,7 +20,7 @@ from derive.question.sentences.grammar import words_of
 from derive.records import dataclass
 
 _WORD = re.compile(r"[^\W\d_]+")
-_END = re.compile(r"[.!?](?:\*\*?|__?)?(?=\s|$|\))|;(?=\s)|\n(?:[^\S\n]*+\n)++(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))"  # sentences
+_END = re.compile(r"[.!?](?:\*\*?|__?)?(?=\s|$|\))|;(?=\s)|\n(?:[^\S\n]*+\n)++(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))"  # ends
                   r"|\n(?=\s*(?:[-*+]|\d+[.)]|\|)\s)|\n\s*#[^\n]*\n")  # items of lists, rows of tables, headings
 _SHORT = re.compile(r"\b(i\.\s?e|e\.\s?g|w\.\s?r\.\s?t|cf|resp)\.", re.IGNORECASE)  # no sentence ends there
 _MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|^[^\S\n]*+(?:[-*+]|\d+[.)]|\(?[ivx]{1,4}[.)])\s", re.DOTALL | re.MULTILINE)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 from derive.calculus.messages import Messages
 from derive.card import Card
-from derive.check.answered import Given, answers, asked
+from derive.check.answered import Asked, Given, answers, asked
 from derive.check.beside import Beside, Readings
 from derive.check.claims import Item, Kind_, Reading, solution
 from derive.check.examples import Numbers, at_numbers, counted_from_1, from_0, told
@@ -159,8 +159,10 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             checks.append(_judged(item, verdict, mistake, line))
     unread = any(c.verdict == Verdict.NOT_READ and c.follows is None for c in checks)
     held = [*right, *(item for item, derived in wrong if derived)]
-    mark = _points(card, held, [item for item, derived in wrong if not derived], unread, module) if marked else None
-    return Report(tuple(checks), tuple(definitions), _asked(module, messages, held, unread), mark, path)
+    causes = [item for item, derived in wrong if not derived]
+    mark = _points(card, held, causes, unread, module, judge.module) if marked else None
+    statuses = _asked(messages, answers(asked(module), held, judge.module), unread)
+    return Report(tuple(checks), tuple(definitions), statuses, mark, path)
 
 
 def _judge(reading: Reading, messages: Messages) -> Judge:
@@ -172,17 +174,17 @@ def _judge(reading: Reading, messages: Messages) -> Judge:
     return _judges[reading]
 
 
-def _points(card: Card, held: Sequence[Item], wrong: Sequence[Item], unread: bool, module: Module) -> Points | None:
+def _points(card: Card, held: Sequence[Item], wrong: Sequence[Item], unread: bool, module: Module,
+            told: Module) -> Points | None:
     from derive.check.marks import points
 
     try:
-        return points(card, held, wrong, unread, module)
+        return points(card, held, wrong, unread, module, told)
     except DeriveError:  # a layer whose own sheet cannot be written has no guide
         return None
 
 
-def _asked(module: Module, messages: Messages, held: Sequence[Item], unread: bool) -> tuple[Answered, ...]:
-    found = answers(asked(module), held, module)
+def _asked(messages: Messages, found: Mapping[Asked, Given], unread: bool) -> tuple[Answered, ...]:
     open_ = {Given.MISSING: Given.OPEN} if unread else {}
     return tuple(Answered(rf"\frac{{\partial {write(a.of, messages.module.table)}}}"
                           rf"{{\partial {write(a.wrt, messages.module.table)}}}", open_.get(status, status))

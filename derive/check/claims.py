@@ -29,7 +29,7 @@ from derive.check.letters import (
     upstream,
 )
 from derive.check.parts import continued, implied, numbered, unboxed
-from derive.check.worded import classed, identities, labelled, respelled, with_functions
+from derive.check.worded import classed, identities, labelled, respelled, with_argument, with_functions
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
@@ -197,7 +197,7 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_CHECKED} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
     asked += [replace(f, latex=m[1]) for f in asked if (m := _FUNCTION.fullmatch(f.latex)) is not None]
-    functions, found, module = with_functions(asked, found, question, text, module)
+    functions, found, module = with_functions(asked, [*map(with_argument, found)], question, text, module)
     asked += functions
     letters = Letters(called(module, asked), kronecker, upstream=_UPSTREAM.search(f"{question}\n{text}") is not None,
                       parts=frozenset(m[1].strip(", \t\n") for m in _PART.finditer(f"{question}\n{text}")))

@@ -23,6 +23,10 @@ MATRIX = (r"A linear layer $y = Wx$ with $W = \begin{pmatrix} 1 & -1 \\ 2 & 0 \e
           r"$L = \frac{1}{2} \|y - t\|^2$ with $t = (1, 5)^\top$. Compute $\frac{\partial L}{\partial W}$ and $\frac{\partial L}{\partial x}$.")
 FILTER = (r"A filter computes $Y_{ij} = \sum_{m=0}^{M-1} \sum_{n=0}^{N-1} K_{mn} X_{i+m,j+n}$ without padding. Derive the gradient "
           r"with respect to the input, given $G_{ij} = \partial L/\partial Y_{ij}$.")
+CLASSES = (r"Multi-class hinge loss: $L = \sum_{j \neq y} \max(0, s_j - s_y + 1)$ with the class $y$. Derive "
+           r"$\frac{\partial L}{\partial s_j}$ for $j \neq y$ and $\frac{\partial L}{\partial s_y}$.")
+SIGMOID = (r"Let $y_k = \sigma(s_k)$ with $\sigma(u) = \frac{1}{1 + e^{-u}}$, $s_k = \sum_j W_{kj} x_j$. Derive "
+           r"$\frac{\partial y_k}{\partial x_j}$.")
 RELU = r"A layer computes $y_k = \max(0, s_k)$. Derive the backward message."
 OF_N, OF_X, OF_XX = r"$\frac{\partial y_i}{\partial x_j} = %s$", r"$\frac{\partial L}{\partial x_i} = %s$", (
     r"$\frac{\partial L}{\partial x_{ij}} = \frac14 \delta_{y,%s}$")
@@ -57,6 +61,12 @@ SAID = [
     (HINGE, r"**Case: $t s > 1$.** Here $L = 1 - t s$, therefore $\frac{\partial L}{\partial s} = -t$.", "xx"),
     (RELU, r"$\frac{\partial y_k}{\partial s_k} = 1$ if $s_k > 0$ and $0$ if $s_k < 0$.", "p"),
     (RELU, r"$\frac{\partial y_k}{\partial s_k} = s_k$ if $s_k > 0$ and $0$ otherwise.", "x"),
+    (CLASSES, r"$\frac{\partial L}{\partial s_y} = -\sum_{j \neq y} [s_j - s_y + 1 > 0]$", "p"),
+    (CLASSES, r"$\frac{\partial L}{\partial s_y} = -\sum_{j \neq y} [s_j - s_y > 0]$", "x"),
+    # a function by itself
+    (SIGMOID, r"Use $\sigma' = \sigma(1 - \sigma)$ and $\tanh' = 1 - \tanh^2$.", "pp"),
+    (SIGMOID, r"Use $\sigma' = \sigma(1 + \sigma)$ and $\tanh' = 1 - \tanh$.", "xx"),
+    (SIGMOID, r"Use $\sigma' = \sigma(s_k) (1 - \sigma(s_k))$ and $\sigma' = \sigma(u) (1 - \sigma)$.", "--"),
     # numbers
     (NEURON, r"$\frac{\partial L}{\partial w_1} = -2$ and $\frac{\partial L}{\partial w_2} = -1$.", "pp"),
     (NEURON, r"$\frac{\partial L}{\partial w_1} = -2$ and $\frac{\partial L}{\partial w_2} = 1$.", "px"),

@@ -54,7 +54,7 @@ def _words(name: str) -> frozenset[str]:
 @cache
 def _usual() -> frozenset[str]:
     return _LEADS | _QUANTIFIED | frozenset().union(*map(_words, (
-        "CLAIM_PLAIN", "CLAIM_WHERE", "CLAIM_ELSE", "CLAIM_REGION", "CLAIM_PLACE")))
+        "CLAIM_PLAIN", "CLAIM_NEUTRAL", "CLAIM_WHERE", "CLAIM_ELSE", "CLAIM_REGION", "CLAIM_PLACE")))
 
 
 @cache
@@ -157,7 +157,7 @@ class Beside:
         if attached is None and own.item.cond is None and worded is None:
             attached = self._apposed(own, here, start)
         attached = attached or worded
-        known = _words("CLAIM_PLAIN") | _LEADS | self.names
+        known = _words("CLAIM_PLAIN") | _words("CLAIM_NEUTRAL") | _LEADS | self.names
         if attached is not None:
             known |= _words("CLAIM_WHERE") | _words("CLAIM_ELSE") | _QUANTIFIED
         if isinstance(own.item.node, Rel) and numeric(own.item.node.terms[-1]):

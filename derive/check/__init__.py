@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from derive.calculus.messages import Messages
 from derive.card import Card
-from derive.check.answered import Given, answers, asked
+from derive.check.answered import Asked, Given, answers, asked
 from derive.check.beside import Beside, Readings
 from derive.check.claims import Item, Kind_, Reading, solution
-from derive.check.examples import Numbers, at_numbers, told
+from derive.check.examples import Numbers, at_numbers, counted_from_1, from_0, told
 from derive.check.geometries import geometries, is_open, merged
 from derive.check.letters import numeric, paired
 from derive.check.mistakes import follows
 from derive.check.partly import partly
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
+from derive.check.several import each, is_of_several, united
 from derive.check.texts import answer_of, cased, repeated, valued
+from derive.check.unasked import layer_of, unrefuted
 from derive.check.verdict import Found, Judge
 from derive.check.worded import named
 from derive.errors import CardError, DeriveError, Problem
-from derive.expr import Entry, Rel, walk
+from derive.expr import Add, Entry, Expr, Partial, Rel, add, walk
 from derive.limits import MOST_BLANKS
 from derive.module import Module
 from derive.notation import write
@@ -50,15 +52,25 @@ def check(card: Card | str | Path, *, answer: str | Path | None = None, text: st
     _refuse_gaps(body, first, path)
     try:
         module = _understood(read)
-    except CardError as error:
-        if not is_open(error):
-            raise
-        alike = [(words, _report(body, first, c, _understood(c), path, marked)) for words, c in geometries(read, body)]
-        return merged(alike, body)
+    except DeriveError as error:
+        return _of_open(read, body, first, path, marked, error)
     try:
         return _report(body, first, read, module, path, marked)
     except DeriveError as error:
         raise error.located(path, first) from None
+
+
+def _of_open(card: Card, body: str, first: int, path: str | None, marked: bool, error: DeriveError) -> Report:
+    """What can be said where the question leaves open which function, which windows, or what is asked for."""
+    if isinstance(error, CardError) and is_of_several(error, card):
+        return united([_report(body, first, c, _understood(c), path, marked) for c in each(card, error)])
+    if isinstance(error, CardError) and is_open(error):
+        return merged([(words, _report(body, first, c, _understood(c), path, marked))
+                       for words, c in geometries(card, body)], body)
+    layer = layer_of(card, error)
+    if layer is None:
+        raise error
+    return unrefuted(_report(body, first, card, layer, path, False), error)
 
 
 def _refuse_gaps(body: str, first: int, path: str | None) -> None:
@@ -103,6 +115,8 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     layer, messages = _derived(module)
     text = cased(valued(text) if module.values else text)
     found = solution(text, first, card.question, layer)
+    if counted_from_1([*found.given, *(i.node for i in found.items if i.node is not None)], module):
+        found = found.changed(partial(from_0, module=module))
     judge = _judge(found.reading, messages)
     beside = Beside(text, first, found.items, messages.module, named(card.question, layer))
     asked_for = repeated(card.question)
@@ -145,8 +159,10 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             checks.append(_judged(item, verdict, mistake, line))
     unread = any(c.verdict == Verdict.NOT_READ and c.follows is None for c in checks)
     held = [*right, *(item for item, derived in wrong if derived)]
-    mark = _points(card, held, [item for item, derived in wrong if not derived], unread, module) if marked else None
-    return Report(tuple(checks), tuple(definitions), _asked(module, messages, held, unread), mark, path)
+    causes = [item for item, derived in wrong if not derived]
+    mark = _points(card, held, causes, unread, module, judge.module) if marked else None
+    statuses = _asked(messages, answers(asked(module), held, judge.module), unread)
+    return Report(tuple(checks), tuple(definitions), statuses, mark, path)
 
 
 def _judge(reading: Reading, messages: Messages) -> Judge:
@@ -158,17 +174,17 @@ def _judge(reading: Reading, messages: Messages) -> Judge:
     return _judges[reading]
 
 
-def _points(card: Card, held: Sequence[Item], wrong: Sequence[Item], unread: bool, module: Module) -> Points | None:
+def _points(card: Card, held: Sequence[Item], wrong: Sequence[Item], unread: bool, module: Module,
+            told: Module) -> Points | None:
     from derive.check.marks import points
 
     try:
-        return points(card, held, wrong, unread, module)
+        return points(card, held, wrong, unread, module, told)
     except DeriveError:  # a layer whose own sheet cannot be written has no guide
         return None
 
 
-def _asked(module: Module, messages: Messages, held: Sequence[Item], unread: bool) -> tuple[Answered, ...]:
-    found = answers(asked(module), held, module)
+def _asked(messages: Messages, found: Mapping[Asked, Given], unread: bool) -> tuple[Answered, ...]:
     open_ = {Given.MISSING: Given.OPEN} if unread else {}
     return tuple(Answered(rf"\frac{{\partial {write(a.of, messages.module.table)}}}"
                           rf"{{\partial {write(a.wrt, messages.module.table)}}}", open_.get(status, status))
@@ -214,14 +230,26 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
 
 
 def _otherwise(link: Rel, module: Module) -> Iterator[Rel]:
-    """δ_{ct} δ_{cd}: with one of two as Kronecker's."""
+    """δ_{ct} δ_{cd}: with one of two as Kronecker's; d/dx x² + 3x: the derivative of both."""
     head, value = link.terms
+    for a, b in itertools.product(_reaching(head), _reaching(value)):
+        if a is not head or b is not value:
+            yield Rel((a, b), ("=",))
     many = sum(isinstance(n, Entry) and n.tensor == f"delta_{module.output}" for n in walk(value))
     for chosen in range(many if many > 1 else 0):
         met = itertools.count()
         other = paired(value, module, lambda *_, met=met, chosen=chosen: next(met) == chosen)
         if other is not value:
             yield Rel((head, other), ("=",))
+
+
+def _reaching(side: Expr) -> Iterator[Expr]:
+    """A sum as it is, and with each derivative without brackets in it reaching to its end."""
+    yield side
+    terms = side.terms if isinstance(side, Add) else ()
+    for n, term in enumerate(terms[:-1]):
+        if isinstance(term, Partial) and not isinstance(term.of, Entry):
+            yield add(*terms[:n], Partial(add(term.of, *terms[n + 1:]), term.wrt))
 
 
 def _behind(item: Item, found: Found, right: list[Item], wrong: list[tuple[Item, bool]]) -> tuple[Found, int]:

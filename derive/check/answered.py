@@ -85,9 +85,16 @@ def answers(wanted: Iterable[Asked], held: Iterable[Item], module: Module) -> di
     more = True
     while more:  # what chains of derivatives that are known give
         new = {key for i in claims if isinstance(i.node, Rel) and (key := head_of(i)) is not None
-               and i.cond is None and {*keys_of(i.node.terms[1])} <= known} - known
+               and i.cond is None and {*keys_of(i.node.terms[1])} <= known}
+        new |= {(of, wrt) for of, t in known for by, wrt in known if by == t and _all_through(wrt, t, module)}
+        new -= known
         more, known = bool(new), known | new
     return {a: _given(a, whole, known, module) for a in wanted}
+
+
+def _all_through(name: str, user: str, module: Module) -> bool:
+    """Whether nothing but one letter is computed of another, which is not the output itself."""
+    return [n for n in module.defined if name in module.sources(n)] == [user]
 
 
 def _given(one: Asked, whole: set[Key], known: set[Key], module: Module) -> Given:

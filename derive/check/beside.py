@@ -20,7 +20,7 @@ from derive.question.sentences.grammar import words_of
 from derive.records import dataclass
 
 _WORD = re.compile(r"[^\W\d_]+")
-_END = re.compile(r"[.!?](?=\s|$|\))|;(?=\s)|\n(?:[^\S\n]*+\n)++(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))"  # sentences, paragraphs
+_END = re.compile(r"[.!?](?:\*\*?|__?)?(?=\s|$|\))|;(?=\s)|\n(?:[^\S\n]*+\n)++(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))"  # ends
                   r"|\n(?=\s*(?:[-*+]|\d+[.)]|\|)\s)|\n\s*#[^\n]*\n")  # items of lists, rows of tables, headings
 _SHORT = re.compile(r"\b(i\.\s?e|e\.\s?g|w\.\s?r\.\s?t|cf|resp)\.", re.IGNORECASE)  # no sentence ends there
 _MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|^[^\S\n]*+(?:[-*+]|\d+[.)]|\(?[ivx]{1,4}[.)])\s", re.DOTALL | re.MULTILINE)
@@ -54,7 +54,7 @@ def _words(name: str) -> frozenset[str]:
 @cache
 def _usual() -> frozenset[str]:
     return _LEADS | _QUANTIFIED | frozenset().union(*map(_words, (
-        "CLAIM_PLAIN", "CLAIM_WHERE", "CLAIM_ELSE", "CLAIM_REGION", "CLAIM_PLACE")))
+        "CLAIM_PLAIN", "CLAIM_NEUTRAL", "CLAIM_WHERE", "CLAIM_ELSE", "CLAIM_REGION", "CLAIM_PLACE")))
 
 
 @cache
@@ -157,7 +157,7 @@ class Beside:
         if attached is None and own.item.cond is None and worded is None:
             attached = self._apposed(own, here, start)
         attached = attached or worded
-        known = _words("CLAIM_PLAIN") | _LEADS | self.names
+        known = _words("CLAIM_PLAIN") | _words("CLAIM_NEUTRAL") | _LEADS | self.names
         if attached is not None:
             known |= _words("CLAIM_WHERE") | _words("CLAIM_ELSE") | _QUANTIFIED
         if isinstance(own.item.node, Rel) and numeric(own.item.node.terms[-1]):

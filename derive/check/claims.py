@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from typing import Any
 
 from derive.axes import with_axes
 from derive.calculus.one_window import Windowed, windowed
@@ -28,7 +29,7 @@ from derive.check.letters import (
     upstream,
 )
 from derive.check.parts import continued, implied, numbered, unboxed
-from derive.check.worded import classed, identities, labelled, respelled, with_functions
+from derive.check.worded import classed, identities, labelled, respelled, with_argument, with_functions
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
@@ -84,7 +85,8 @@ _BEFORE = -(10**7)  # where the lines of the question are counted from: below th
 _PART = re.compile(r"\$([^$]++)\$++[\s,]*+(?:for|if|when|whenever|provided|and)\s+\$")
 _UPSTREAM = re.compile(r"(?:upstream|incoming)\s+(?:gradient|derivative|error|message)s?\s+\$\\delta", re.IGNORECASE)
 _DELTA = re.compile(r"\\delta_\{?\w+,?\s*\w?\}?")
-_ALONE = re.compile(r"\\delta(?:_\{\w\}|_\w|(?![A-Za-z_^]))(?!\w)")  # δ, δ_i
+# δ, δ_i, and δ_{y_i}, δ_{y,i} of a letter y
+_ALONE = re.compile(r"\\delta(?:_\{\w(?:_\w|,\s*\w|_\{\w\})?\}|_\w|(?![A-Za-z_^]))(?!\w)")
 _PARTIAL = re.compile(r"\\partial\s*\\?\w+?_\{?(\w+)")
 _PAIRS = re.compile(r"\\delta_\{\s*(\w)\s*(\w)\s*\}")  # δ_{ij}
 _TOLD_PAIR = re.compile(rf"\\partial\s*{_PAIRS.pattern}|{_PAIRS.pattern}\s*&?\s*=")
@@ -170,6 +172,15 @@ class Solution:
     reading: Reading
     given: tuple[Cond, ...] = ()  # w = 2
 
+    def changed(self, change: Callable[[Any], Any]) -> Solution:
+        """With each statement changed."""
+        def one(item: Item) -> Item:
+            parts = {key: change(part) for key in ("node", "cond", "written", "step")
+                     if (part := getattr(item, key)) is not None}
+            return replace(item, **parts)
+
+        return replace(self, items=tuple(map(one, self.items)), given=tuple(map(change, self.given)))
+
 
 def solution(text: str, first: int, question: str, module: Module) -> Solution:
     """Each formula of the solution, chains link by link, in order.
@@ -186,7 +197,7 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_CHECKED} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
     asked += [replace(f, latex=m[1]) for f in asked if (m := _FUNCTION.fullmatch(f.latex)) is not None]
-    functions, found, module = with_functions(asked, found, question, text, module)
+    functions, found, module = with_functions(asked, [*map(with_argument, found)], question, text, module)
     asked += functions
     letters = Letters(called(module, asked), kronecker, upstream=_UPSTREAM.search(f"{question}\n{text}") is not None,
                       parts=frozenset(m[1].strip(", \t\n") for m in _PART.finditer(f"{question}\n{text}")))
@@ -209,8 +220,9 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     of_class = written if each == spelt_out else rewritten(each)
     if kronecker:
         written, of_class = said_kroneckers(written), said_kroneckers(of_class)
+    tensors = {s.name for s in letters.module.table.of_kind(Kind.TENSOR)}
     defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)
-                and not is_range(f.tree or ())  # i = k is a condition
+                and not (is_range(f.tree or ()) and tensors.isdisjoint(names_in(f.tree or ())))  # i = k is a condition
                 and not f.latex.lstrip().startswith("\\delta")]  # a of δ_{a,k} is what its own definition says
     entries = _running(written)
     defining = [f for f in defining if entries.isdisjoint(names_in(f.tree or ()))]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 from derive.axes import axes
 from derive.check.letters import arrives
@@ -41,6 +41,7 @@ from derive.verify.points.point import LOSS, Point, shape_of
 from derive.verify.report import Verdict
 from derive.verify.scope import Scope, localised
 
+_N = TypeVar("_N", bound=Node)
 Numbers = Mapping[str, Mapping[Index, Fraction]]
 _DIGITS = 2  # with fewer, a number that is printed is taken at its word
 _SLACK = 5  # units of the last digit by which rounded numbers on the way may be off
@@ -96,12 +97,34 @@ def _number(value: Node) -> Fraction:
     return value.value
 
 
+def counted_from_1(nodes: Sequence[Cond], module: Module) -> bool:
+    """Whether entries of vectors that are given as numbers are numbered up to their length, and none is numbered 0."""
+    known = {name: dict(own) for name, own in module.values}
+    for node in nodes:
+        known |= {name: dict(own) for name, own in told(node, {}, module).items()}
+    known = {name: own for name, own in known.items() if any(at and not any(at) for at in own)}
+    numbered = [(index.value, max(at[d] for at in known[n.tensor])) for node in nodes for n in walk(node)
+                if isinstance(n, Entry) and n.tensor in known for d, index in enumerate(n.indices)
+                if isinstance(index, Num)]
+    return any(n > last for n, last in numbered) and all(0 < n <= last + 1 for n, last in numbered)
+
+
+def from_0(node: _N, module: Module) -> _N:
+    """Entries that are numbered from 1, numbered from 0 where the axis begins there."""
+    found = axes(module)
+
+    def moved(part: Node) -> Node | None:
+        return Entry(part.tensor, tuple(i if found.origin(part.tensor, d) else _before(i) for d, i in enumerate(
+            part.indices))) if isinstance(part, Entry) else None
+
+    return transform(node, moved, Entry)
+
+
 def at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, latex: str) -> Found | None:
     """What an equation of numbers is at those of the letters, None where not all have one."""
     found = _at_numbers(link, known, module, table, latex)
     if found is not None and found.verdict == Verdict.REFUTED:
-        moved = transform(link, lambda n: Entry(n.tensor, tuple(map(_before, n.indices)))
-                          if isinstance(n, Entry) else None, Entry)
+        moved = from_0(link, module)
         other = _at_numbers(moved, known, module, table, latex) if moved is not link else None
         if other is not None and other.verdict in RIGHT:
             return Found(Verdict.NOT_READ, "it is so if indices are counted from 1")

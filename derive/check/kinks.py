@@ -9,7 +9,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from derive.affine import Affine
 from derive.axes import stands
@@ -418,21 +418,24 @@ def handled(node: Rel) -> bool:
 
 
 def _slope(head: Node) -> Callable[[Point, dict[Idx, int]], Any] | None:
-    """∂y/∂x or δ_x at a point, its indices by name."""
-    def places(entry: Entry, named: dict[Idx, int]) -> tuple[int, ...]:
+    """∂y/∂x or δ_x at a point, its indices by name, those of its labels by their numbers."""
+    def places(entry: Entry, p: Point, named: dict[Idx, int]) -> tuple[int, ...]:
+        def number(i: Node) -> int:
+            return named[i] if isinstance(i, Idx) else int(p.values[cast(Entry, i).tensor][()])
+
         terms = [Affine.of(i) for i in entry.indices]
-        return tuple(int(t.constant + sum(c * named[i] for i, c in t.coefficients.items() if isinstance(i, Idx)))
-                     for t in terms)
+        return tuple(int(t.constant + sum(c * number(i) for i, c in t.coefficients.items())) for t in terms)
 
     def placed(entry: Entry) -> bool:
-        return all(isinstance(i, Idx) for index in entry.indices for i in Affine.of(index).coefficients)
+        return all(isinstance(i, Idx) or isinstance(i, Entry) and not i.indices
+                   for index in entry.indices for i in Affine.of(index).coefficients)
 
     if isinstance(head, Partial) and isinstance(head.of, Entry) and isinstance(head.wrt, Entry):
         of, wrt = head.of, head.wrt
         if placed(of) and placed(wrt):
-            return lambda p, named: p.partial(of.tensor, places(of, named), wrt.tensor, places(wrt, named))
+            return lambda p, named: p.partial(of.tensor, places(of, p, named), wrt.tensor, places(wrt, p, named))
     if isinstance(head, Entry) and head.tensor.startswith("delta_") and placed(head):
-        return lambda p, named: p.tensor(head.tensor)[places(head, named)]
+        return lambda p, named: p.tensor(head.tensor)[places(head, p, named)]
     return None
 
 

@@ -29,8 +29,11 @@ def _guide(card: Card, module: Module) -> Marking:
     return _guides[key]
 
 
-def points(card: Card, held: Sequence[Item], refuted: Sequence[Item], unread: bool, module: Module) -> Points:
+def points(card: Card, held: Sequence[Item], refuted: Sequence[Item], unread: bool, module: Module,
+           told: Module) -> Points:
     """Points for each thing asked that is given or follows; half for what is begun; a range where something is open.
+
+    ``told``: the layer with the letters that the answer defines.
 
     A mistake on the way costs a quarter of the dearest, once.
     """
@@ -43,7 +46,7 @@ def points(card: Card, held: Sequence[Item], refuted: Sequence[Item], unread: bo
             keys = {k for f in item.formulas if isinstance(f.expr, Rel) for k in _keys(f.expr, module)}
             keys |= {("", item.tensor)} if item.tensor else set()
             wanted |= keys
-            sure, may = _earned(keys, held, refuted, unread, module)
+            sure, may = _earned(keys, held, refuted, unread, told)
             certain, possible = certain + sure, possible + may
         low += share.points * certain / len(share.items)
         high += share.points * possible / len(share.items)

@@ -14,6 +14,8 @@ _TOKEN = re.compile(r"\\\\|\\begin\{\w+\*?\}|\\end\{\w+\*?\}|\\[{}]|[{}]")
 _BRACKETS = re.compile(r"\\\\|\\begin\{(\w+\*?)\}|\\end\{\w+\*?\}|\\(?:left|right)?[{}]|[{}()\[\]=&,;]"
                        r"|\\q?quad(?![a-z])")
 _LIST = re.compile(r"\s*(?:\\(?:left|bigl?|Big)\s*)?(?:\\begin\{[pbv]?(?:small)?matrix\}|[(\[])")  # of numbers: (2, 6)
+_ALIGNED = re.compile(r"\s*\\begin\{(align\*?|aligned|split|gather\*?|gathered)\}(.*)\\end\{\1\}\s*", re.DOTALL)
+_BESIDE = re.compile(r"\\(?:text|mbox|forall|in|le|ge|leq|geq|lt|gt|ne|neq)(?![A-Za-z])|[<>]")  # it may restrict
 _LETTER = re.compile(r"[A-Za-z]|\\(?!frac|d?t?frac|cdot|begin|end|left|right|top|quad|[,;:! \\])")
 
 
@@ -73,27 +75,53 @@ def unboxed(formula: Formula) -> Formula:
 
 def numbered(formula: Formula) -> Iterator[Formula]:
     r"""y = Wx + b = (5, -1) as y = Wx + b and y = (5, -1): numbers are what a letter is at those of the example."""
-    terms = _terms(formula.latex)
-    numbers = [n for n, t in enumerate(terms) if n > 1 and _LIST.match(t) and not _LETTER.search(
-        re.sub(r"\\(?:begin|end)\{\w+\}|\^\{?(?:\\top|T)\}?|\\[a-z]?frac", "", t))]
-    if not numbers:
+    chains = [_terms(chain) for chain in _chains(formula.latex)]
+    peeled = [[n for n, t in enumerate(terms) if n > 1 and _LIST.match(t) and not _LETTER.search(
+        re.sub(r"\\(?:begin|end)\{\w+\}|\^\{?(?:\\top|T)\}?|\\[a-z]?frac", "", t))] for terms in chains]
+    if not any(peeled):
         yield formula
         return
-    yield replace(formula, latex="=".join(t for n, t in enumerate(terms) if n not in numbers))
-    for n in numbers:
-        yield replace(formula, latex=f"{terms[0]}={terms[n]}")
+    for terms, numbers in zip(chains, peeled, strict=True):
+        yield replace(formula, latex="=".join(t for n, t in enumerate(terms) if n not in numbers))
+        for n in numbers:
+            yield replace(formula, latex=f"{terms[0]}={terms[n]}")
+
+
+def _chains(latex: str) -> list[str]:
+    r"""The chains of equations between \quad, and those of the rows of an alignment; all of it where there is more."""
+    whole = _ALIGNED.fullmatch(latex)
+    depth, cuts, body = 0, [0], whole[2] if whole is not None else latex
+    for mark in _BRACKETS.finditer(body):
+        depth += _deeper(mark)
+        if depth == 0 and mark[0] == "&":
+            body = f"{body[:mark.start()]} {body[mark.end():]}"
+        elif depth == 0 and mark[0].startswith((r"\\", r"\quad", r"\qquad")):
+            cuts += [mark.start(), mark.end()]
+    parts = [body[a:b].strip(" \n,.;") for a, b in zip(cuts[::2], [*cuts[1::2], len(body)], strict=True)]
+    chains: list[str] = []
+    for part in filter(None, parts):
+        if part.lstrip().startswith("=") and chains:
+            chains[-1] += part
+        elif "=" not in part or _BESIDE.search(part):
+            return [latex]
+        else:
+            chains.append(part)
+    return chains
 
 
 def _terms(latex: str) -> list[str]:
     """What stands between the equality signs of a chain of one row; all of it where there is more."""
     depth, cuts = 0, [-1]
     for mark in _BRACKETS.finditer(latex):
-        if mark[0] in ("{", "(", "[") or mark[1]:
-            depth += 1
-        elif mark[0] in ("}", ")", "]") or mark[0].startswith("\\end"):
-            depth -= 1
-        elif depth == 0 and mark[0] == "=":
+        depth += _deeper(mark)
+        if depth == 0 and mark[0] == "=":
             cuts.append(mark.start())
-        elif depth == 0 and latex[mark.end():].strip(". "):
+        elif depth == 0 and not _deeper(mark) and latex[mark.end():].strip(". "):
             return [latex]
     return [latex[a + 1:b] for a, b in zip(cuts, [*cuts[1:], len(latex)], strict=True)]
+
+
+def _deeper(mark: re.Match[str]) -> int:
+    if mark[0] in ("{", "(", "[") or mark[1]:
+        return 1
+    return -1 if mark[0] in ("}", ")", "]") or mark[0].startswith("\\end") else 0

@@ -37,10 +37,11 @@ _INDICES_UP_TO = 2  # numbers with which an index is compared, below all sizes t
 def far(node: Cond, known: set[Fraction], scope: Scope) -> bool:
     """An index is compared with a number, not a known one, and at the sizes tried it never lies on one of its sides.
 
-    In a condition, max(0, k − 5), ⌊k/5⌋, Σ_{j=6}^k, or as a factor k − 5. The 2 of 2i + k < m is none where the layer
-    counts by it, too.
+    In a condition, max(0, k − 5), ⌊k/5⌋, Σ_{j=6}^k, or as a factor k − 5. The 2 of 2i + k < m and ⌊i/2⌋ is none where
+    the layer counts by it, too.
     """
     steps = {m for e in scope.module.equations for n in walk(e) if isinstance(n, Mul) for m in _steps(n)}
+    steps |= {Num(1 / m.value) for m in steps if m.value}
 
     def plain(part: Expr) -> Expr:
         return transform(part, lambda n: Mul(tuple(f for f in n.factors if f not in steps)) if isinstance(

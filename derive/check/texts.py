@@ -42,10 +42,13 @@ def valued(text: str) -> str:
 
 
 def cased(text: str) -> str:
-    """Definitions of two cases in words, one of them otherwise, as one formula; lines stay where they are."""
+    """Two cases in words, of a letter or of a derivative that is written once, as one formula; lines stay.
+
+    $r'(z) = 1$ if $z > 0$ and $0$ otherwise.
+    """
     def one(found: re.Match[str]) -> str:
         head = found["head"].strip()
-        if _SLOPE.search(head) or (found["again"] or head).strip() != head:
+        if _SLOPE.search(head) and found["again"] or (found["again"] or head).strip() != head:
             return found[0]
         other = rf"\text{{if }} {found['d']}" if found["d"] else r"\text{otherwise}"
         first = rf"{found['a']} & \text{{if }} {found['c']}"

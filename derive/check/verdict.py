@@ -307,26 +307,33 @@ def _padded(link: Rel, module: Module) -> Rel:
 
     def guarded(node: Node) -> Node | None:
         if isinstance(node, Reduce):
-            node = _shifted(node, left)
+            node = _shifted(node, left, found)
             open_ = node.op == "sum" and node.binder.cond is None and not any((*node.binder.lower, *node.binder.upper))
             inside = dict.fromkeys(n for n in walk(node.body) if isinstance(n, Entry)) if open_ else {}
             conds = [c for n in inside for c in _exists(n, found) if free_indices(c) <= free_indices(node.body)]
-            body = transform(node.body, guarded, Entry, Partial)
+            body = transform(node.body, guarded, Entry, Partial, Mul)
             return Reduce(node.op, node.binder, Mul((Bracket(joined(conds)), body)) if conds else body)
         if isinstance(node, Partial) and node.of is Entry(LOSS, ()) and isinstance(node.wrt, Entry):
             return guarded(Entry(f"delta_{node.wrt.tensor}", node.wrt.indices)) or node
+        if isinstance(node, Mul):  # beside such a 0 no other factor is looked at
+            flat = [g for f in node.factors for g in (f.factors if isinstance(f, Mul) else (f,))]
+            return Mul(tuple(sorted(flat, key=lambda f: not isinstance(f, Bracket) or f in node.factors)))
         conds = [*_exists(node, found, left)] if isinstance(node, Entry) and node.tensor.startswith("delta_") else []
         return Mul((Bracket(joined(conds)), cast(Expr, node))) if conds else None
 
-    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial, Reduce)), link.ops)
+    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial, Reduce, Mul)), link.ops)
 
 
-def _shifted(node: Reduce, left: frozenset[Idx]) -> Reduce:
-    """Σ_{k=i-2}^{i} δ_k as Σ_{k=0}^{2} δ_{i-2+k}."""
+def _shifted(node: Reduce, left: frozenset[Idx], found: Axes) -> Reduce:
+    """Σ_{k=i-2}^{i} δ_k as Σ_{k: 0 ≤ i-k ≤ 2} δ_k, Σ_{k=i-2}^{i} δ_{2k} as Σ_{k=0}^{2} δ_{2(i-2+k)}."""
     (k, *more), low, high = node.binder.variables, node.binder.lower[0], node.binder.upper[0]
     if node.op != "sum" or more or node.binder.cond is not None or low is None or high is None or (
             left.isdisjoint(free_indices(low))):
         return node
+    runs = [(n.tensor, d) for n in walk(node.body) if isinstance(n, Entry) for d, i in enumerate(n.indices) if i is k]
+    if any(t.startswith("delta_") for t, _ in runs) and len({found.size(t, d) for t, d in runs}) == 1:
+        there = Rel((ZERO, sub(high, k), sub(high, low)), ("≤", "≤"))
+        return Reduce("sum", Binder((k,), (None,), (None,), there), node.body)
     return Reduce("sum", Binder((k,), (ZERO,), (sub(high, low),), None), subst(node.body, {k: add(low, k)}))
 
 

@@ -51,6 +51,7 @@ _DELTA = re.compile(r"\\delta(?![A-Za-z_^])")
 _UPSTREAM = re.compile(r"\s*\\delta\s*&?\s*(?::=|=)\s*(?:\\[dt]?frac\s*\{\s*\\partial\s*\\?\w+\s*\}\s*"
                        r"\{\s*\\partial\s*|\\nabla_\{?\s*)(\\?[A-Za-z]+)\s*(?:\}|\s|$)")
 _PRIMED = re.compile(rf"\\({'|'.join(SPELLINGS)})\s*(?='|\^\{{?\s*\\prime)")
+_BARE = re.compile(r"\s*(\\[A-Za-z]+)\s*'\s*&?=")  # \sigma' = …
 _FREE = "rho phi psi chi varphi omega zeta xi".split()  # letters for functions
 _OPENS = r"(?:if|when|whenever|where|for|provided)\s+"
 
@@ -114,6 +115,18 @@ def with_functions(asked: Sequence[Formula], written: Sequence[Formula], questio
         new += [replace(f, line=0) for f in by_words if not told.issuperset(defined(f))]
     symbols = [Symbol(name, latex_of(name), Kind.FUNCTION, ("u",)) for f in rewritten(new) for name in defined(f)]
     return new, found, replace(module, table=module.table.extended(symbols)) if symbols else module
+
+
+def with_argument(formula: Formula) -> Formula:
+    r"""\sigma'(u) = \sigma(u)(1 - \sigma(u)) for \sigma' = \sigma(1 - \sigma), where none has an argument."""
+    head = _BARE.match(formula.latex)
+    if head is None:
+        return formula
+    applied_ = re.finditer(rf"\{head[1]}\s*(?:'|\^\S+)?\s*(?:\\left)?\(([^()]*)", formula.latex)
+    if any(head[1] not in one[1] for one in applied_):
+        return formula
+    own = re.compile(rf"(\{head[1]}\s*'?\s*(?:\^\s*(?:\d|\{{\d\}}))?)(?![A-Za-z'^])")
+    return replace(formula, latex=own.sub(r"\1(u)", formula.latex))
 
 
 def labelled(written: Sequence[Formula], module: Module) -> list[Formula]:

@@ -109,7 +109,10 @@ def fraction(r: Reader, c: tr.Cursor) -> list[ex.Expr]:
         if len(above) > 1:
             of = bare_function(r, above[1:]) or r.value(above[1:], item.end)
         elif tr.starts_factor(c.peek()):
-            of = product(r.factor(c))
+            factors = r.factor(c)
+            while tr.starts_factor(c.peek()) and not any(isinstance(n, ex.Entry) for f in factors for n in ex.walk(f)):
+                factors = [*factors, *r.factor(c)]  # numbers and sizes in front of what is differentiated
+            of = product(factors)
             if tr.starts_factor(c.peek()):
                 raise r.error(item, "how far does this derivative reach? Put brackets around what is differentiated")
         else:

@@ -394,7 +394,7 @@ class _Gathering(Ranks):
 PASSES: tuple[Callable[[_Gathering], None], ...] = (
     _Gathering.defined_functions, _Gathering.marks, _Gathering.labelled_sizes,
     _Gathering.sets, _Gathering.bound, _Gathering.conditions, _Gathering.constant_labels,
-    _Gathering.labels_of_pairs, _Gathering.steps, _Gathering.labels_at_rest,
+    _Gathering.labels_of_pairs, _Gathering.known_steps, _Gathering.steps, _Gathering.labels_at_rest,
     _Gathering.constants_in_indices, _Gathering.numbers_or_indices, _Gathering.samples, _Gathering.number_labels,
     _Gathering.stated, _Gathering.declared_functions, _Gathering.said_or_bold, _Gathering.subscripts,
     _Gathering.applied, _Gathering.letters,

@@ -21,6 +21,7 @@ from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, is_divided
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
 _NUMBERING = frozenset("ijklmnpqruvabc")
+_LABELLED = re.compile(r"([^\W_]+)_([^\W\d_])")  # h_t
 
 
 class Labels:
@@ -193,6 +194,17 @@ class Labels:
         self.renamed(o for o in self.seen.all if not (o.at.index and o.name in labels))
         self.label(lambda o: not labels.isdisjoint(tr.names_in(o.sub or ())))
 
+    def known_steps(self) -> None:
+        """t of a_t, where h_t was declared before and no h was, and t runs nowhere."""
+        known = {m[2] for n in self.tensors if (m := _LABELLED.fullmatch(n)) is not None and m[1] not in self.words}
+        for time in sorted(known - {*self.words, *self.seen.bound, *self.indices, *self.sizes}):
+            timed = self.timed(time)
+            if not self.stands_as_value(time) and _all_steps([o.sub or () for o in timed], time):
+                self.label(timed.__contains__, lambda sub: split_runs(sub, None)[0])
+
+    def timed(self, time: str) -> list[Occurrence]:
+        return [o for o in self.seen.all if o.sub is not None and o.is_value and time in tr.names_in(o.sub)]
+
     def steps(self) -> None:
         """h_{t-1} of h_t = f(h_{t-1}, x_t), where t runs nowhere: one step, with a letter for each h."""
         for d in self.seen.definitions:
@@ -201,10 +213,9 @@ class Labels:
             time = _time(own) if own else None
             if time is None or time in self.indices | self.sizes | self.tensors or not self.leads(d):
                 continue
-            timed = [o for o in self.seen.all if o.sub is not None and o.is_value and time in tr.names_in(o.sub)]
+            timed = self.timed(time)
             firsts = [(o, split_runs(o.sub or (), None)) for o in timed]
-            single = all(_step(runs[0], time) and time not in tr.names_in([*itertools.chain(*runs[1:])])
-                         for _, runs in firsts)
+            single = _all_steps([o.sub or () for o in timed], time)
             later = len(own) > 1  # h_{t+1} from h_t
             back = any(o.name == d.name and o.at.right and (len(runs[0]) == 1) is later for o, runs in firsts)
             written = {(o.name, "".join(map(str, runs[0]))) for o, runs in firsts}
@@ -320,9 +331,11 @@ def _time(run: tr.Items) -> str | None:
     return tr.variable(run[0]) if len(run) == 1 or further else None
 
 
-def _step(run: tr.Items, time: str) -> bool:
-    """t, t − 1, t + 1."""
-    return tr.is_step(run) and str(run[0]) == time
+def _all_steps(subs: Iterable[tr.Items], time: str) -> bool:
+    """Each opens with t, t − 1 or t + 1, and has no further t."""
+    split = (split_runs(sub, None) for sub in subs)
+    return all(tr.is_step(runs[0]) and str(runs[0][0]) == time and time not in tr.names_in(
+        [*itertools.chain(*runs[1:])]) for runs in split)
 
 
 def _joined(sub: tr.Items) -> list[str]:

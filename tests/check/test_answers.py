@@ -53,6 +53,16 @@ def test_steps_that_give_it_together_imply_it_and_what_is_left_out_is_missing(ca
     assert report.missing == (B,) and report.points is not None and report.points.high < report.points.total
 
 
+def test_derivatives_along_a_chain_imply_what_is_written_with_them(card: derive.Card) -> None:
+    r"""∂ℓ/∂p and ∂p/∂s give the ∂ℓ/∂s of ∂ℓ/∂b = ∂ℓ/∂s; the second of them alone does not."""
+    slope = r"Let $p = \tanh(s)$. $\frac{\partial p}{\partial s} = 1 - p^2$ and "
+    chain = rf"{slope} $\frac{{\partial \ell}}{{\partial p}} = -2 (y - p)$, ${B} = {S}$."
+    report = derive.check(card, text=chain)
+    assert statuses(report) == ["missing", "implied"]
+    assert report.points is not None and report.points.low == report.points.high > 0
+    assert statuses(derive.check(card, text=rf"{slope} ${B} = {S}$.")) == ["missing", "missing"]
+
+
 def test_what_is_not_read_leaves_a_range(card: derive.Card) -> None:
     report = derive.check(card, text=rf"We have ${W} = \oint_q^7 x_j$.")
     assert statuses(report) == ["open", "open"]

@@ -434,3 +434,12 @@ def test_a_derivative_of_something_else_by_the_same_letter_is_not_yet_the_gradie
     module = read(r"Let $y = W c$ and $c = c_0 \odot g$ with $c_0, g \in \mathbb{R}^n$, $W \in \mathbb{R}^{m \times n}$. "
                   rf"(1) State the Jacobian ${jacobian}$. (2) {asked}.")
     assert len(module.wanted) == found and {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"c_0", "W"}
+
+
+@pytest.mark.parametrize("text", [
+    r"Derive the derivatives of $f(z) = z^2$ and $g(z) = z^3$.", r"Find the derivative of $f(z) = z^2$ and of $g(z) = z^3$.",
+    r"Let $f(z) = z^2$ and $g(z) = z^3$. Derive the derivatives of $f$ and $g$.",
+    r"Compute the gradient of $f(x) = \sum_i x_i^2$ and $g(x) = \sum_i x_i^3$."])
+def test_of_two_functions_that_are_asked_for_none_is_left_out(text: str) -> None:
+    with pytest.raises(CardError, match="which is the layer's output"):
+        module_of(Card.parse(f"---\nid: a\n---\n\n# Question\n{text}\n"))

@@ -482,9 +482,17 @@ def _derived(formula: Formula) -> bool:
 
 
 def differentiated_in_words(prose: Prose, table: SymbolTable) -> set[str]:
-    """The letters of «the gradient of the loss $L$», «the output is the state $c$», «$m$ is the output»."""
-    return {name for gap in prose.gaps if _is_differentiated(prose.text, gap)
-            for name in letters_of(gap.formula, table)}
+    """The letters of «the gradient of the loss $L$», «the output is the state $c$», «$m$ is the output».
+
+    «The derivatives of $f(z) = z^2$ and of $g$»: those of both.
+    """
+    found, before = set[str](), None
+    for gap in prose.gaps:
+        goes_on = before is not None and only(prose.text, before.start + 1, gap.start, "between.and", "between.of",
+                                              "between.article")
+        before = gap if goes_on or _is_differentiated(prose.text, gap) else None
+        found |= {*letters_of(gap.formula, table)} if before is not None else set()
+    return found
 
 
 def _is_differentiated(text: str, gap: Gap) -> bool:

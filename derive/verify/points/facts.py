@@ -10,7 +10,7 @@ from typing import Any
 from derive.errors import UnsupportedError
 from derive.expr import HOLDS, Entry, Idx, In, Listed, Node, Num, Reduce, Rel, conditions
 from derive.module import Module
-from derive.numeric.arithmetic import Arithmetic
+from derive.numeric.arithmetic import Arithmetic, close, decimal_of
 from derive.numeric.point import Definitions
 from derive.records import dataclass
 from derive.verify.points.claims import Claim, Compiler, Refuted
@@ -55,6 +55,10 @@ class Facts:
 
     def hold(self, point: Point) -> bool:
         """Every fact that can be evaluated holds."""
+        for name, allowed in self.listed.items():
+            values = map(decimal_of, point.given.get(name, {}).values())
+            if not all(any(close(value, decimal_of(n)) for n in allowed) for value in values):
+                return False
         for claim in self.claims:
             try:
                 claim.holds(point, set())

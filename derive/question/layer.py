@@ -85,7 +85,7 @@ from derive.specify.layer import Computed, computed, refuse_unknown, said_of, sp
 from derive.specify.order import as_layer
 from derive.specify.roles import Role, roles_said, with_pointers
 from derive.specify.stated import KINDS, formulas_of, output_of
-from derive.specify.wanted import Wanted, derivatives
+from derive.specify.wanted import Wanted, derivatives, partials
 from derive.statement import Statement
 
 _LATER: Any = None  # a pass gives it
@@ -210,9 +210,10 @@ def layer_computed(state: State) -> State:
     differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
     try:
         output = output_of(state.statement, found, state.table)
-        wanted = {*differentiated} or differentiated_in_words(prose, state.table) or _of_gradients(found, prose)
+        said = () if differentiated else differentiated_in_words(prose, state.table) or _of_gradients(found, prose)
         by = {d.wrt.tensor for _, d in asked if isinstance(d.wrt, Entry)}  # ∂L/∂y, of what nothing else uses
-        layer = computed(found, state.table, wanted, output, by)
+        each = {d.of.tensor for f, d in partials(state.read.nodes) if isinstance(d.of, Entry) and "'" not in f.latex}
+        layer = computed(found, state.table, each, output, by.union(said, differentiated))
     except CardError:
         refuse_unread(of_the_layer(failures, prose, found.tensors, ()))  # the formula that joins them
         raise

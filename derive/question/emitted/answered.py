@@ -109,6 +109,8 @@ def _unanswered(said: Any, module: Module) -> Iterator[str]:
         match item.kind:
             case "ownderivative" | "ownjacobian":
                 yield from _of(item[0] if isinstance(item[0], Token) else None, module)
+            case "outputof" if not isinstance(item[1], Token) and _is_loss(module):
+                yield "the derivative of the output is asked for, and the formulas end with a loss: write its letter"
             case "gradsof" | "jacobianof" | "outputof" | "grads" | "gradsin":
                 yield from _of(item[1] if isinstance(item[1], Token) else None, module)
                 for said_ in item[0] if isinstance(item[0], tuple) else (item[0],):
@@ -129,6 +131,12 @@ def _unanswered(said: Any, module: Module) -> Iterator[str]:
                 kinds = {k.kind for k in (item[0] if isinstance(item[0], tuple) else (item[0],))}
                 if "parameters" in kinds and "parameters" not in module.asked and module.parameters:
                     yield "the parameter messages are asked for"
+
+
+def _is_loss(module: Module) -> bool:
+    """L = …, behind other formulas: a number with the letter of a loss."""
+    entry, _ = module.definition(module.output)
+    return len(module.equations) > 1 and not entry.indices and module.output in ("ell", *"CEJLR")
 
 
 def _of(token: Token | None, module: Module) -> Iterator[str]:

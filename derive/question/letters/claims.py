@@ -115,7 +115,8 @@ def without_claims(nodes: Iterable[tuple[Formula, Node]], prose: Prose) -> tuple
                for (formula, node), head in zip(nodes, heads, strict=True)]
     given = {name for (_, node), claim in zip(nodes, claimed, strict=True) if not claim
              for name in _heads(node, numbers=False)}
-    return tuple(item for item, head, claim in zip(nodes, heads, claimed, strict=True) if not claim or not head & given)
+    return tuple(item for item, head, claim in zip(nodes, heads, claimed, strict=True) if not (
+        claim and head & given or head and _is_asked_at(*item, prose)))
 
 
 def _is_condition(formula: Formula, node: Node, prose: Prose) -> bool:
@@ -125,6 +126,17 @@ def _is_condition(formula: Formula, node: Node, prose: Prose) -> bool:
         return False
     gap = next((g for g in prose.gaps if g.formula == formula), None)
     return gap is not None and ends(prose.text[: gap.start], "slot.condition")
+
+
+def _is_asked_at(formula: Formula, node: Node, prose: Prose) -> bool:
+    r"""«derive ∂y/∂x_1 at $x_1 = \pi$»: where the derivative is wanted, and no layer."""
+    gap = next((g for g in prose.gaps if g.formula == formula), None)
+    constant = not any(isinstance(n, Entry) for claim in statements(node) if isinstance(claim, Rel)
+                       for n in walk(claim.terms[-1]))
+    if gap is None or formula.display or not constant:
+        return False
+    before = prose.text[prose.sentence(gap.start)[0] : gap.start]
+    return bool(named(before, "ask.verb")) and _ends(before, "point.at")
 
 
 def _heads(node: Node, numbers: bool = True) -> set[str]:

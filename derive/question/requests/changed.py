@@ -65,8 +65,8 @@ def values_left(prose: Prose, module: Module) -> Iterator[str]:
 def _is_number(tree: trees.Run) -> bool:
     """w = 0, w = b = 0, x_1 = π"""
     sides = trees.sides(tree)
-    return is_case(tree) or len(sides) > 1 and all(len(side) == 1 for side in sides) and tr.is_token(
-        sides[-1][0], "NUMBER")
+    last = sides[-1][0] if len(sides) > 1 and all(len(side) == 1 for side in sides) else None
+    return is_case(tree) or tr.is_token(last, "NUMBER") or str(last) in ("pi", "e")
 
 
 def _formulas(tokens: Sentence, module: Module) -> Iterator[Token]:
@@ -103,10 +103,12 @@ def _pairs(tokens: Sentence) -> Iterator[Token]:
 
 def _words_in(tokens: Sentence, prose: Prose) -> Iterator[Token]:
     """«the negative gradient», «averaged over $N$ samples», not the squares of «the squared error»."""
-    parts = [p for p in named(prose.text, "part") if not p.of("part.dropout", "part.l2")]
+    parts = [p for p in named(prose.text, "part") if not p.of("part.dropout", "part.penalty")]
     yield from (t for before, t in pairwise(tokens) if t.text in _CHANGES and before.text not in ("to", "held")
                 and not any(p.start <= t.start < p.stop for p in parts))
     yield from (a for a, b in pairwise(tokens) if (a.text, b.text) in (("set", "it"), ("set", "them")))
+    yield from (t for n, t in enumerate(tokens) if t.text in ("units", "neurons") and any(  # «for linear hidden units»
+        before.text in ("for", "with") for before in tokens[max(0, n - 3) : n]))
 
 
 def asks_of_parts(prose: Prose) -> bool:

@@ -306,7 +306,10 @@ def _completed(module: Module, question: Question, statement: Statement, posed: 
     refuse_unformulated(question.prose, module, posed)
     module = with_upstream(module, question.prose) if question.statement.upstream is None else module
     if question.statement.derive is None:
-        module = replace(module, readings=(*module.readings, *values_left(question.prose, module)))
+        from derive.question.emitted.answered import besides_left
+
+        left = [*values_left(question.prose, module), *besides_left(question.prose, module.readings)]
+        module = replace(module, readings=(*module.readings, *left))
     module = with_zeros(with_listed(module, (f.latex for f in question.prose.formulas)), question.prose)
     return module if module.name else replace(module, called=layers_called(question.prose, module))
 

@@ -81,3 +81,12 @@ def test_numbers_of_a_request_are_told_as_not_answered(said: str) -> None:
 ])
 def test_other_words_of_a_request_change_nothing(question: str) -> None:
     assert read(question).wanted
+
+
+@pytest.mark.parametrize("besides", [
+    r"Write the update rule of gradient descent with learning rate $\eta$.", "For which $w$ is the gradient zero?", "Is it bounded?",
+    "State the number of parameters.",
+])
+def test_what_is_asked_besides_is_told_as_not_answered(besides: str) -> None:
+    found = read(rf"{LINE} Derive the gradient with respect to $w$. {besides}").readings
+    assert any(r.startswith("not answered") and besides.rstrip(".?") in r for r in found)

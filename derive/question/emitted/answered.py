@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from derive.errors import CardError, Problem, UnsupportedError
@@ -19,13 +19,14 @@ from derive.question.sentences.actions import Say
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.meaning import meaning
 from derive.question.sentences.request_atoms import arguments, head
-from derive.question.sentences.tokens import Sentence, Token, asks, sentences
+from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
 from derive.question.told.telling import Unread
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 
 _TROUBLE, _EXCEPTS = words_of("en", "CHANGES_REQUEST"), words_of("en", "EXCEPTS")
 _DERIVED_NOUNS = words_of("en", "HEADS_OF_ITEMS")
+_SIDE_QUESTIONS = frozenset("is are does do why when where can could would".split())
 _NEED = frozenset({"need", "want"})
 _DERIVED = frozenset("""asks_back bare derivs grads grads_input gradsdefined gradsin gradsof innerof jacobianof messages
     messages_jacobian messages_vjp messagesin messagesof named noungrads outputof ownderivative ownjacobian primes
@@ -69,6 +70,44 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
     if not asked:
         raise UnsupportedError(Problem("the question asks for no message or derivative; write e.g. “Derive the "
                                        "backward message.”", line=prose.plain.first_line, key="derive"))
+
+
+def besides_left(prose: Prose, told: Iterable[str]) -> Iterator[str]:
+    """What is asked for besides derivatives and is not ``told`` yet: «write the update rule», «and the number of …»."""
+    quoted = " ".join(told)
+    for tokens in sentences(prose) if in_english(prose.text) else ():
+        whole = prose.said(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+        if _is_side_question(tokens, prose) and _words(whole) not in quoted:
+            yield f"not answered, since it asks for no derivative: {whole}"
+        if not asks(tokens):
+            continue
+        try:
+            said = meaning(tokens)
+        except Unread:
+            continue
+        kinds = {item.kind for item in items(said)}
+        if kinds.isdisjoint(("besides", "besidesnoun")):
+            continue
+        alone = kinds <= {"besides", "besidesnoun"}
+        for item in [tokens] if alone else items_of(tokens):
+            derived = any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT, Said.LETTERS) for t in item)
+            words = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
+            plain = alone or not derived and _DERIVED_NOUNS.isdisjoint(t.text for t in item)
+            if plain and _words(words) not in quoted:
+                yield f"not answered, since no derivative is asked for: {words}"
+
+
+def _is_side_question(tokens: Sentence, prose: Prose) -> bool:
+    """«For which $w$ is the gradient zero?», «Is it bounded?»"""
+    last = tokens[-1].start + max(1, len(tokens[-1].text))
+    first = [t.text for t in tokens[:2]]
+    opens = first[0] in _SIDE_QUESTIONS or first in (["for", "which"], ["at", "which"], ["in", "which"])
+    return opens and prose.text[last:].lstrip().startswith("?")
+
+
+def _words(said: str) -> str:
+    """The words of “line 6: “the words””."""
+    return said.partition(": ")[2].strip("“”")
 
 
 _BY_NOUN = re.compile(r"(?:respect to|wrt) (?:the |its )?(?:(?P<other>next state|quantile|threshold)|"

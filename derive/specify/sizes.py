@@ -68,8 +68,14 @@ def _steps(module: Module) -> dict[str, bool]:
 
 
 def _with_own_sizes(module: Module) -> Module:
-    r"""The module with the shapes of its own tensors: X \in \mathbb{R}^{N \times D} of entries x_{nd} is x's."""
+    r"""The module with the shapes of its own tensors: X \in \mathbb{R}^{N \times D} of entries x_{nd} is x's.
+
+    W of H × W beside weights W is no letter for a size.
+    """
     own = {*module.given, *module.defined}
+    twice = [replace(s, sizes=tuple("" if n in own else n for n in s.sizes)) for s in module.table.symbols
+             if s.name in own and own.intersection(n for n in s.sizes if isinstance(n, str))]
+    module = replace(module, table=module.table.extended(twice)) if twice else module
     changed = []
     for symbol in (s for s in module.table.of_kind(Kind.TENSOR) if s.sizes and s.name not in own):
         base = symbol.name.partition("_")[0]

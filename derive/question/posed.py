@@ -167,7 +167,16 @@ def _is_shown(tokens: Sentence, word: Token) -> bool:
     displayed = [t for t in tokens if t.equates and any(f.display for f in t.formulas)]
     return word.kind == "word" and (colon is not None and any(t.start > colon for t in displayed) or any(
         a.text in leads and a.start > word.start and b in displayed for a, b in pairwise(tokens)) or
-        _is_turned(tokens, word) or _is_done_by(tokens, word, displayed))
+        _is_turned(tokens, word) or _is_done_by(tokens, word, displayed) or _is_what_it_does(tokens, word, displayed))
+
+
+def _is_what_it_does(tokens: Sentence, word: Token, displayed: Sequence[Token]) -> bool:
+    """«Layer normalisation standardises the vector $x$, $$…$$»: what the layer of the formula does, in one verb."""
+    before = " ".join(t.text for t in tokens[: tokens.index(word)])
+    opens = next((s for s in named(before, "part") if len(before[: s.start].split()) < 2), None)
+    object_ = [*takewhile(lambda t: t not in displayed, tokens[tokens.index(word) :])]
+    return opens is not None and bool(displayed) and object_[-1] is not tokens[-1] and "and" not in (
+        t.text for t in object_)
 
 
 def _is_done_by(tokens: Sentence, word: Token, displayed: Sequence[Token]) -> bool:

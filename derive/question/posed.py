@@ -174,9 +174,9 @@ def _is_what_it_does(tokens: Sentence, word: Token, displayed: Sequence[Token]) 
     """«Layer normalisation standardises the vector $x$, $$…$$»: what the layer of the formula does, in one verb."""
     before = " ".join(t.text for t in tokens[: tokens.index(word)])
     opens = next((s for s in named(before, "part") if len(before[: s.start].split()) < 2), None)
-    object_ = [*takewhile(lambda t: t not in displayed, tokens[tokens.index(word) :])]
-    return opens is not None and bool(displayed) and object_[-1] is not tokens[-1] and "and" not in (
-        t.text for t in object_)
+    clause = [t for n, t in enumerate(takewhile(lambda t: t not in displayed, tokens)) if not in_bracket(tokens, n)]
+    return opens is not None and word in clause and bool(displayed) and _AND.isdisjoint(
+        t.text for t in clause)
 
 
 def _is_done_by(tokens: Sentence, word: Token, displayed: Sequence[Token]) -> bool:

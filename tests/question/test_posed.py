@@ -231,6 +231,8 @@ OF_BATCH = r"Derive $\partial L/\partial x_{ni}$ and $\partial L/\partial \gamma
     rf"A gate decides how much of the unit is transformed and how much is only copied. {BATCH} {OF_BATCH}",
     rf"{BATCH} Derive the gradient that is passed down, $\partial L/\partial x_{{ni}}$, for a given $\partial L/\partial y_{{ni}}$.",
     rf"{BATCH} {OF_BATCH} Say which of the two is a scaled sum. Cancel what can be cancelled.",
+    r"Layer normalisation standardises the vector $x \in \mathbb{R}^D$, $$y_i = \frac{x_i - m}{\sqrt{v + \epsilon}}, "
+    r"m = \frac1D \sum_k x_k, v = \frac1D \sum_k (x_k - m)^2.$$ Derive $\partial y_i/\partial x_j$.",
     r"Two vectors $u \in \mathbb{R}^p$ and $v \in \mathbb{R}^q$ are fused by a bilinear layer with $r$ outputs, "
     r"$$y_k = \sum_{i,j} W_{kij} u_i v_j.$$ Derive $\partial y_k/\partial u_i$.",
     r"A unit passes on $$y_j = \max_{k = 1, \dots, K} \sum_i w_{jki} x_i.$$ Ties do not occur. Derive $\partial y_j/\partial x_i$.",
@@ -254,6 +256,7 @@ def test_what_describes_what_the_formulas_compute(question: str) -> None:
     f"The output is then masked and the loss is {SOFT}", f"The scores are squashed to unit length before the layer {SOFT}",
     rf"{BATCH} Suppose we train with $\mu_i$ clipped. {OF_BATCH}", rf"{BATCH} The gradient is passed through $\mu_i$ unchanged. {OF_BATCH}",
     rf"{BATCH} The outputs are passed on to a threshold. {OF_BATCH}",
+    r"The vector $x \in \mathbb{R}^n$ is doubled. $$y_k = \sum_i W_{ki} x_i.$$ Derive $\partial y_k/\partial x_i$.",
     r"The vectors $u \in \mathbb{R}^p$ and $v \in \mathbb{R}^q$ are normalised by a layer and then fused by a bilinear layer, "
     r"$$y_k = \sum_{i,j} W_{kij} u_i v_j.$$ Derive $\partial y_k/\partial u_i$.",
     r"A unit passes on $$y_j = \max_{k = 1, \dots, K} \sum_i w_{jki} x_i.$$ The unique maximum is doubled. Derive $\partial y_j/\partial x_i$.",

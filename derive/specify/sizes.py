@@ -259,10 +259,14 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
         module = replace(module, ranges=(*module.ranges, (tensor, axis, length)))
     sizes = {n.name for _, _, length in module.ranges for n in ex.walk(length) if isinstance(n, ex.Size)}
     module = _with_extents(module, sizes, [*_lengths(nodes), *_listed(latexes)]) if sizes else module
-    return _with_pointers(module, nodes)
+    return _with_pointers(module, nodes, latexes)
 
 
-def _with_pointers(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> Module:
+_POINTS = re.compile(  # c_t ∈ {1, …
+    r"\s*(?P<letter>\\?[A-Za-z]+)\s*(?:_\s*(?:\{[^{}]*\}|\w))?\s*\\in\s*\\(?:\{|lbrace)\s*(?P<low>[01])\s*,")
+
+
+def _with_pointers(module: Module, nodes: Sequence[tuple[Formula, ex.Node]], latexes: Iterable[str]) -> Module:
     """The module in which the axis of a label y ∈ {1, …, K} begins where the question says, and has K entries.
 
     Raises :class:`CardError` for a derivative by a label.
@@ -278,6 +282,10 @@ def _with_pointers(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> 
                     module = replace(module, starts=(*module.starts, (*slot, int(low))))
                     if isinstance(high, ex.Size) and low == 1 and not _is_sized(slot, module):
                         module = _sized(module, slot, high.name)
+    for found in filter(None, map(_POINTS.match, latexes)):  # c_t ∈ {1, …, N}
+        of = pointers(module).get(name_of(found["letter"]))
+        if of is not None and of not in [start[:2] for start in module.starts]:
+            module = replace(module, starts=(*module.starts, (*of, int(found["low"]))))
     return module
 
 

@@ -133,3 +133,13 @@ def test_a_greek_divisor_is_no_number_of_terms(divided: str) -> None:
     module = module_of(Card.parse("---\nid: q\n---\n\n# Question\n" rf"Let $S_{{ij}} = {divided}$ for $i, j = 1, \dots, N$. "
                                   r"Derive $\partial S_{ij} / \partial v_{jk}$." "\n"))
     assert "tau" in module.passed
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_table_is_counted_as_what_points_into_it(first: int) -> None:
+    last = ("N - 1", "N")[first]
+    solution = derive.solve(Card.parse("---\nid: q\n---\n\n# Question\n" rf"Word numbers $c_t \in \{{{first}, \dots, {last}\}}$ point into a "
+                                       r"table $E \in \mathbb{R}^{N \times d}$. The layer is $y_{tj} = E_{c_t, j}$. Given "
+                                       r"$\partial L/\partial y_{tj}$, find $\partial L/\partial E_{kj}$." "\n"))
+    table, words = np.arange(12.0).reshape(4, 3), np.array([2, 1, 2])
+    assert np.asarray(solution.forward(E=table, c=words)) == pytest.approx(table[words - first])

@@ -285,7 +285,7 @@ def _rounded(layer: Said, digits: int | None) -> bool:
 
 
 def _parted(layer: Said, wrt: str) -> bool:
-    """One part of the derivation is by the letter, and a display of that part is, too."""
+    """A part of the derivation is by the letter; a display of each such part is, too."""
     leads = {c.words: layer.named([c.facts["wrt"]]) for c in layer.sheet.claims if c.macro == "chain_by"}
     found: list[tuple[set[str], list[Math]]] = []
     for block in layer.blocks:
@@ -296,8 +296,8 @@ def _parted(layer: Said, wrt: str) -> bool:
         elif found and isinstance(block, Math):
             found[-1][1].append(block)
     asked = by(layer, [m for m in layer.answer if m.name not in ("between", "forward", "definition")])
-    return layer.named([wrt]) <= asked and [
-        own <= by(layer, shown) for own, shown in found if own == layer.named([wrt])] == [True]
+    parts = [own <= by(layer, shown) for own, shown in found if own == layer.named([wrt])]
+    return layer.named([wrt]) <= asked and bool(parts) and all(parts)
 
 
 def _bracket(layer: Said, bracket: str, shown: Iterable[Math]) -> bool:

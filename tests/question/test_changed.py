@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import derive
 from derive.card import Card
 from derive.errors import DeriveError
 from derive.expr import Entry
@@ -90,3 +91,9 @@ def test_other_words_of_a_request_change_nothing(question: str) -> None:
 def test_what_is_asked_besides_is_told_as_not_answered(besides: str) -> None:
     found = read(rf"{LINE} Derive the gradient with respect to $w$. {besides}").readings
     assert any(r.startswith("not answered") and besides.rstrip(".?") in r for r in found)
+
+
+def test_two_derivatives_by_one_letter_with_another_between() -> None:
+    asked = r"Derive $\frac{\partial p_i}{\partial z_j}$, then $\frac{\partial L}{\partial p_i}$ and from both $\frac{\partial L}{\partial z_j}$."
+    solution = derive.solve(Card.parse(f"---\nid: q\n---\n\n# Question\n{SOFT} {asked}\n"))
+    assert solution.report.ok and len(solution.module.wanted) == 3

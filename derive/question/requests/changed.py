@@ -28,7 +28,7 @@ _TRANSPOSED = re.compile(
     r"\\(?:partial|nabla).*[)\]]\s*\^\s*\{?\s*(?:\\top|\\mathsf|\\intercal|T\b)")
 _ACTIVATIONS = frozenset("sigmoid tanh relu leaky_relu prelu elu softplus softmax softsign gelu silu".split())
 _PAIRS = frozenset({("total", "derivative"), ("total", "derivatives"), ("row", "vector"), ("row", "vectors"),
-                    ("test", "time")})
+                    ("test", "time"), ("a", "batch"), ("mini", "batch")})
 _WITH = frozenset("using with from via by".split())
 _GIVEN = frozenset("given for known".split())
 

@@ -383,6 +383,9 @@ class AskingInWords(Asking):
             words = prose.text[noun.start : noun.stop]
             beside = noun.beside or self.of_loss or self.named
             if beside and letter_of_noun(prose, noun) is None and requested(prose.text, noun.start):
+                if words.startswith("bias") and not any(name.startswith(("b", "beta", "c")) for name in self.roles):
+                    raise CardError(Problem(f"the question asks for the derivative by “{words}”, and no letter of the "
+                                            "layer is called so", line=prose.plain.line(noun.start), key="derive"))
                 self.whole |= {"inputs": True} if named(words, "letter.input") else {}
                 self.whole |= {"parameters": True} if named(words, "request.trained", "request.filter") else {}
 

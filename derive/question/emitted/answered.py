@@ -92,7 +92,7 @@ def besides_left(prose: Prose, told: Iterable[str]) -> Iterator[str]:
         for item in [tokens] if alone else items_of(tokens):
             derived = any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT, Said.LETTERS) for t in item)
             words = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
-            plain = alone or not derived and _DERIVED_NOUNS.isdisjoint(t.text for t in item)
+            plain = alone or len(item) > 2 and not derived and _DERIVED_NOUNS.isdisjoint(t.text for t in item)
             if plain and _words(words) not in quoted:
                 yield f"not answered, since no derivative is asked for: {words}"
 

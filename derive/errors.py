@@ -84,7 +84,7 @@ class OpenError(CardError):
 
 
 class RequestError(CardError):
-    """What is asked of formulas that are clear is no derivative of theirs: no other way is one to read it."""
+    """Formulas are there, and what they mean or what is asked of them is open: words alone are no other way to it."""
 
 
 class OutputError(CardError):

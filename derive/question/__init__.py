@@ -18,6 +18,7 @@ from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
 from derive.question import in_words, masks, numbers, steps
+from derive.question.letters.bare import refuse_small
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
@@ -127,11 +128,13 @@ def _read(question: Question) -> Module:
     try:
         found = next(module for way in WAYS if (module := way(question)) is not None)
         _refuse_nouns(question, found)
+        _refuse_small(question, found, given)
     except DeriveError as error:
         if given or isinstance(error, BesidePosed) or _is_of_request(error, question.prose) or (
                 told := _in_words(question)) is None:
             raise
         _refuse_nouns(question, told)
+        _refuse_small(question, told, given)
         return told
     if found.fields and not given and not any(map(equates, question.prose.formulas)):
         _refuse_other_windows(found, in_words.told(question.card, question.prose), question)
@@ -139,6 +142,12 @@ def _read(question: Question) -> Module:
         if formula.tree is None:  # whatever it may say: TeX would not set it
             skeleton(formula.source)
     return found
+
+
+def _refuse_small(question: Question, module: Module, given: bool) -> None:
+    """Raise :class:`RequestError` for letters of the card's formulas that come out smaller than they may be meant."""
+    if not given and question.statement.shapes is None and any(map(equates, question.prose.formulas)):
+        refuse_small(question.prose, module)
 
 
 def _is_of_request(error: DeriveError, prose: Prose) -> bool:

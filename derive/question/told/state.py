@@ -126,6 +126,8 @@ class Told:
 
     def lettered(self, token: Token) -> Value:
         """The value of a letter of the card."""
+        if not token.letters:
+            raise Unread(f"`{token}`: which letter")
         latex = token.letters[0]
         name = name_of(latex)
         if self.table.named(f"{name}_t") is not None and self.table.named(name) is None:

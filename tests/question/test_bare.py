@@ -1,0 +1,46 @@
+"""Letters whose shape nothing states are not taken smaller than they are meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from derive.card import Card
+from derive.errors import CardError
+from derive.module import Module
+from derive.question import module_of
+
+
+def read(question: str) -> Module:
+    return module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n"))
+
+
+@pytest.mark.parametrize("question", [
+    r"Let $y = x^T W$. Derive $\partial L/\partial W$.", r"Let $c = a^T V$ with $a = \mathrm{softmax}(Kq)$. Derive $\partial L/\partial V$.",
+    r"Let $y = x^T A$ and $z = yB$. Derive $\partial L/\partial A$.",
+    r"A linear layer $h = xW$ with the weight matrix $W$ is given. Derive $\partial L/\partial x$ and $\partial L/\partial W$.",
+    r"Let $p = \frac{a^T b}{a^T a} a$ be the projection of $b$ onto $a$. Derive $\partial L/\partial b$.",
+    r"Let $y = (v^T x) v$. Derive the backward message.", r"Let $y = x - 2\frac{v^T x}{v^T v} v$. Derive $\partial L/\partial v$.",
+    r"Let $\mathbf{y}^T = \mathbf{x}^T \mathbf{W} + \mathbf{b}^T$. Derive $\partial L/\partial \mathbf{W}$.",
+    r"Let $y^{(n)} = W x^{(n)} + b$ for the samples $n = 1, \dots, N$. Derive $\partial L/\partial W$.",
+    r"The same linear layer $y = Wx+b$ is applied to each of $T$ time steps. Derive $\partial L/\partial W$.",
+    r"Let $y = Wx + b$ where $x_1 = 1$ is constant. Derive the backward message.", r"Let $y = (I + W) x$. Derive the backward message.",
+    r"Let $Y = \tanh(X)$. Derive the backward message.",
+    r"Let $z = W h + b$, $a = \sigma(z)$ with $\sigma(u) = 1/(1 + e^{-u})$ and $L = -y \log a - (1-y) \log(1 - a)$ with "
+    r"$h \in \mathbb{R}^n$ and $z \in \mathbb{R}^m$. Derive $\partial L/\partial W$.",
+    r"Let $y=\mathbf{W}\mathbf{x}$ with $\mathbf{x}=(x_1,x_2)^T$. Derive $\partial y/\partial x$.",
+])
+def test_a_shape_is_asked_for(question: str) -> None:
+    with pytest.raises(CardError):
+        read(question)
+
+
+@pytest.mark.parametrize("question", [
+    r"Let $y = (v^T x) v$ with $v, x \in \mathbb{R}^n$. Derive the backward message.",
+    r"Let $z = Wx + b$ and $J = (z - y)^2$. Here $W \in \mathbb{R}$. Derive $\partial J/\partial W$.",
+    r"Let $y = W x$ with the input image $I$ and $x = \tanh(I)$, $I \in \mathbb{R}^n$. Derive $\partial L/\partial I$.",
+    r"Let $y = \alpha W x$ with $W \in \mathbb{R}^{m \times n}$. Derive $\partial L/\partial W$.",
+    r"A layer computes $y_t = W x_t$ for $t = 1, \dots, T$ with $x_t \in \mathbb{R}^n$, $W \in \mathbb{R}^{m \times n}$; it is applied to each "
+    r"of the $T$ steps. Derive $\partial L/\partial W$.",
+])
+def test_what_is_stated_counts(question: str) -> None:
+    assert read(question).asked

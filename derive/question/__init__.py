@@ -19,6 +19,7 @@ from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
 from derive.question import in_words, masks, numbers, steps
 from derive.question.letters.bare import refuse_small
+from derive.question.parts.concepts import refuse_unshown
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
@@ -148,6 +149,7 @@ def _refuse_small(question: Question, module: Module, given: bool) -> None:
     """Raise :class:`RequestError` for letters of the card's formulas that come out smaller than they may be meant."""
     if not given and question.statement.shapes is None and any(map(equates, question.prose.formulas)):
         refuse_small(question.prose, module)
+        refuse_unshown(question.prose, module)
 
 
 def _is_of_request(error: DeriveError, prose: Prose) -> bool:

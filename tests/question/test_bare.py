@@ -44,3 +44,28 @@ def test_a_shape_is_asked_for(question: str) -> None:
 ])
 def test_what_is_stated_counts(question: str) -> None:
     assert read(question).asked
+
+
+FILTER = r"$y_i = \sum_{k=-1}^{1} w_k x_{i+k}$, $i = 1, \dots, n$"
+
+
+@pytest.mark.parametrize("question", [
+    rf"Let {FILTER}, with zero padding. Derive the backward message.", rf"A same convolution computes {FILTER}. Derive the backward message.",
+    rf"Let {FILTER} (circular). Derive the backward message.", r"Let $y = w^\top x + b$ with the L2 loss $L$. Derive $\partial L/\partial w$.",
+    r"Let $y_i = e^{z_i} / \sum_j e^{z_j}$ with temperature $T$. Derive the backward message.",
+    r"Let $y_i = \max(0, x_i)$ with a small slope $\alpha$ for negative inputs. Derive the backward message.",
+])
+def test_concepts_that_no_formula_shows_are_open(question: str) -> None:
+    with pytest.raises(CardError):
+        read(question)
+
+
+@pytest.mark.parametrize("question", [
+    rf"Let {FILTER}, with $x_i = 0$ for $i < 1$ and for $i > n$ (zero padding). Derive the backward message.",
+    r"Let $y_i = \sum_{k=0}^{2} w_k x_{i+k}$ without zero padding. Derive the backward message.",
+    r"Let $y_i = e^{z_i/\tau} / \sum_j e^{z_j/\tau}$ with temperature $\tau$. Derive the backward message.",
+    r"Let $y_i = \max(0, x_i) + \alpha \min(0, x_i)$ with slope $\alpha$. Derive the backward message.",
+    r"Let $L = (w^\top x + b - t)^2$ with the squared loss $L$ and $w, x \in \mathbb{R}^n$. Derive $\partial L/\partial w$.",
+])
+def test_concepts_that_formulas_show_are_read(question: str) -> None:
+    assert read(question).asked

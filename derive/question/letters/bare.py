@@ -43,7 +43,8 @@ def _capitals(module: Module, indexed: set[str]) -> Iterator[Found]:
             continue
         if base in _MATRICES and len(symbol.axes) < 2:
             is_ = "a vector" if symbol.axes else "a number"
-            yield None, f"`{name}` comes out as {is_}, and a capital may be a matrix: " + _STATE % (name, r"m \times n")
+            yield None, f"`{name}` comes out as {is_}, and a capital may be a matrix: " + (
+                _STATE % (name, r"m \times n") + ", and the shapes of the letters beside it")
 
 
 def _identity(prose: Prose, module: Module) -> Iterator[Found]:

@@ -8,16 +8,21 @@ from fractions import Fraction
 from functools import lru_cache
 
 import derive.expr as ex
-from derive.expr import ONE, Add, Entry, Extremum, Fn, Idx, In, Mul, Node, Num, Rel, walk
+from derive.expr import ONE, Add, Entry, Extremum, Fn, Idx, In, Mul, Node, Num, Pow, Rel, walk
 from derive.module import Module
+from derive.notation.symbols import is_capital
 
 EPSILONS = ("epsilon", "varepsilon")
 _ZERO_ONE, _PLUS_MINUS = (Fraction(0), Fraction(1)), (Fraction(-1), Fraction(1))
 
 
 def held(module: Module) -> tuple[str, ...]:
-    """An ε beside other inputs, which nothing calls an input: its derivative was not asked for."""
-    found = tuple(n for n in module.assumed if n in EPSILONS)
+    """An ε, or a capital K that only divides, beside other inputs, which nothing calls an input: not asked for."""
+    nodes = [n for e in module.equations for n in walk(e.terms[1])]
+    below = [n.base for n in nodes if isinstance(n, Pow) and isinstance(n.exponent, Num) and n.exponent.value < 0]
+    dividing = {n for n in module.assumed if is_capital(n) and Entry(n, ()) in below and not any(
+        Entry(n, ()) in node.children() for node in nodes if not isinstance(node, Pow))}
+    found = tuple(n for n in module.assumed if n in EPSILONS or n in dividing)
     return found if len(found) < len(module.inputs) and not module.wanted else ()
 
 

@@ -117,7 +117,7 @@ class _Gathering(Ranks):
         """The new tensors that may be vectors: without subscripts, and not said to be numbers."""
         tensors = {s.name for s in self.symbols.values() if s.kind is Kind.TENSOR and not s.sizes}
         shown = {o.name for o in self.seen.all if o.sub is not None and (
-            o.name in self.set_names or not self.entry(o)[1])} | self.above.keys()
+            o.name in self.set_names or not self.entry(o)[1])} | {n for n, a in self.above.items() if a[0] != "("}
         right = [o for o in self.seen.all if o.at.right and o.is_value and not o.derived]
         whole = {o.name for o in right if o.sub is None} - {o.name for o in right if o.sub is not None}
         whole = (whole - self.above.keys()) | self.axes.keys()

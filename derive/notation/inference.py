@@ -13,14 +13,15 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 
-from derive.expr import MINUS_ONE, Add, Entry, Expr, Fn, Infinity, Mul, Node, Num, Rel, walk
+from derive.expr import MINUS_ONE, Add, Entry, Expr, Fn, Infinity, Mul, Node, Num, Partial, Rel, walk
 from derive.notation.elaboration import claims, fits, marked, rank_of, wholes
 from derive.notation.shapes import HADAMARD, MARKS, SOFTMAX, STARRED, TRANSPOSE, is_square
-from derive.notation.symbols import SymbolTable, is_capital
+from derive.notation.symbols import GREEK, SymbolTable, is_capital
 from derive.records import dataclass
 
 NUMBER, COLUMN, MATRIX = 0, 1, 2
 _LITERALS = (Num, Infinity)
+LOSSES = frozenset(("L", "E", "J", "C", "ell", "L_cal", "E_cal", "J_cal", "C_cal"))  # numbers, where they are computed
 _MOST = 1000  # choices that are weighed for the letters of one component
 _SPARE = "ijklmpqr"
 Ranks = dict[str, int]
@@ -83,14 +84,16 @@ class _Way:
 
     table: SymbolTable
     claimed: Sequence[Rel]
+    components: tuple[_Component, ...]
     solutions: tuple[tuple[Ranks, ...], ...]
-    faults: tuple[int, int]  # claims that do not fit, capitals that are no matrices
+    faults: Cost  # claims that do not fit; what the solutions cost
 
     @staticmethod
     def best(table: SymbolTable, claimed: Sequence[Rel], undecided: set[str]) -> _Way:
         way = _Way.of(table, claimed, undecided)
-        other = _Way.of(replace(table, rows=not table.rows), claimed, undecided) if any(way.faults) else way
-        return min(way, other, key=lambda w: w.faults)
+        others = (replace(table, rows=not table.rows), with_rows(table, claimed, undecided))
+        return min((way, *(_Way.of(t, claimed, undecided) for t in others if any(way.faults) and t != table)),
+                   key=lambda w: w.faults)
 
     @property
     def first(self) -> Ranks:
@@ -99,17 +102,21 @@ class _Way:
     @staticmethod
     def of(table: SymbolTable, claimed: Sequence[Rel], undecided: set[str]) -> _Way:
         beside = {n for claim in claimed for n in _beside(claim, undecided)} & undecided
-        solutions = tuple(_Component(table, tuple(part), tuple(names), frozenset(beside)).best()
-                          for part, names in _components(claimed, undecided))
+        components = tuple(_Component(table, tuple(part), tuple(names), frozenset(beside))
+                           for part, names in _components(claimed, undecided))
+        solutions = tuple(component.best() for component in components)
         first = {name: rank for found in solutions for name, rank in found[0].items()}
         unfit = sum(not fits(claim, with_ranks(table, first)) for claim in claimed)
-        return _Way(table, claimed, solutions, (unfit, sum(first.get(name) != MATRIX for name in beside)))
+        costs = [c.against(found[0])[:-1] for c, found in zip(components, solutions, strict=True)]
+        return _Way(table, claimed, components, solutions, (unfit, *map(sum, zip(*costs, strict=True))))
 
     def settled(self, plain: set[str]) -> SymbolTable:
         both = {name: ranks for best in self.solutions for name in best[0] if len(ranks := {s[name] for s in best}) > 1}
         found = {name: rank for best in self.solutions for name, rank in best[0].items() if name not in both}
         starred = {n.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name == STARRED
                    for n in walk(m) if isinstance(n, Entry)} - plain
+        for component, best in zip(self.components, self.solutions, strict=True):
+            both |= {name: {best[0][name], rank} for name, rank in component.larger(best[0], plain | starred)}
         vectors = {name.partition("_")[0] for name, rank in found.items() if rank == COLUMN}  # c_{t-1} beside c_t
         found |= {name: COLUMN for name in starred & found.keys() if name.partition("_")[0] in vectors
                   and self.goes_with_entries(name, found, COLUMN)}
@@ -171,9 +178,38 @@ class _Component:
         best = min((cost[:-1] for cost, _ in found), default=())
         return tuple(ranks for cost, ranks in found if cost[:-1] == best) or (dict.fromkeys(self.names, 0),)
 
+    def larger(self, chosen: Ranks, faced: Set[str]) -> Iterator[tuple[str, int]]:
+        r"""What a letter may be as well, at no higher cost: D of \tanh(D) a matrix, u of u v^\top x a vector.
+
+        A letter that is computed follows the others; but a loss that comes out as a vector may be meant as a number.
+        """
+        heads, most = self.heads, self.against(chosen)[:-1]
+        indexed = {n.tensor for claim in self.claimed for n in walk(claim) if isinstance(n, Entry) and n.indices}
+        for name in (n for n in self.names if n not in indexed):
+            rank = MATRIX if is_capital(name) else COLUMN if name not in GREEK else NUMBER
+            if name in heads:
+                if name in LOSSES and chosen[name] == COLUMN and self.fits_with(name, NUMBER, None):
+                    yield name, NUMBER
+            elif name not in faced and chosen[name] < rank and (is_capital(name) or any(chosen.values())) and (
+                    self.fits_with(name, rank, most)):
+                yield name, rank
+
+    def fits_with(self, name: str, rank: int, most: Cost | None) -> bool:
+        """Whether the claims fit with the letter of this rank, at no higher cost."""
+        try:
+            return any(most is None or self.against(ranks)[:-1] <= most for ranks in self.fitting({name: (rank,)}))
+        except _TooManyChoices:
+            return True
+
+    @cached_property
+    def heads(self) -> set[str]:
+        """y of y = W x and of ∂y/∂x."""
+        of = (n.of for claim in self.claimed for n in walk(claim) if isinstance(n, Partial))
+        return {n.tensor for n in (*of, *(c.terms[0] for c in self.claimed if c.ops[0] == "=")) if isinstance(n, Entry)}
+
     def against(self, ranks: Ranks) -> Cost:
-        """Small letters that are matrices; capitals that act and are none; numbers on which they act; vectors added to
-        matrices; axes in all."""
+        """Small letters that are matrices; capitals that act and are none; losses that are no numbers; numbers on which
+        they act; vectors added to matrices; axes in all."""
         acting = {name for claim in self.claimed for name in _acting(claim, self.table, ranks)} | self.beside
         spread = sum(_spread(claim, self.table, ranks) for claim in self.claimed)
         return self.cost({name: (rank,) for name, rank in ranks.items()}, acting, spread)
@@ -182,10 +218,11 @@ class _Component:
         """The least that the choices left may cost."""
         small = sum(min(ranks) == MATRIX for name, ranks in choices.items() if not is_capital(name))
         wrong = sum(MATRIX not in ranks for name, ranks in choices.items() if name in acting)
+        loss = sum(NUMBER not in ranks for name, ranks in choices.items() if name in LOSSES & self.heads)
         idle = sum(ranks == (NUMBER,) for name, ranks in choices.items() if name in self.behind)
-        return small, wrong, idle, spread, sum(map(min, choices.values()))
+        return small, wrong, loss, idle, spread, sum(map(min, choices.values()))
 
-    def fitting(self) -> Iterator[Ranks]:
+    def fitting(self, fixed: Choices | None = None) -> Iterator[Ranks]:
         """Choices of ranks under which each claim fits, until all others cost more than the best or have no rank less.
 
         A claim is tried once for a choice of its own letters, and before that for those of some of its terms.
@@ -193,7 +230,10 @@ class _Component:
         marks = MARKS - {STARRED}
         marked = {a.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in marks
                   for a in m.args if isinstance(a, Entry)}
-        choices: Choices = {name: (1, 2) if name in marked else (0, 1, 2) for name in self.names}
+        marked |= {b.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Mul)
+                   for a, b in itertools.pairwise(m.factors) if isinstance(b, Entry) and isinstance(a, Fn)
+                   and a.name == TRANSPOSE and not is_capital(_letter(a) or "W")}  # x of w^⊤ x
+        choices: Choices = {name: (1, 2) if name in marked else (0, 1, 2) for name in self.names} | (fixed or {})
         own = {claim: tuple(dict.fromkeys(n.tensor for n in walk(claim) if isinstance(n, Entry)
                                           and n.tensor in choices)) for claim in self.claimed}
         tried: dict[tuple[Rel, tuple[tuple[int, ...], ...]], bool] = {}
@@ -297,6 +337,33 @@ def _spread(claim: Rel, table: SymbolTable, ranks: Ranks) -> int:
     """The vectors that are added to a matrix: to each of its rows or columns."""
     sums = ([rank_of(t, table, ranks) for t in node.terms] for node in walk(claim) if isinstance(node, Add))
     return sum(found.count(COLUMN) for found in sums if MATRIX in found)
+
+
+def with_rows(table: SymbolTable, claimed: Sequence[Rel], undecided: Set[str]) -> SymbolTable:
+    r"""The table with y and b of y = x^\top W + b as rows, as a transposed vector makes them."""
+    rows: set[str] = set()
+
+    def is_row(node: Expr) -> bool:
+        match node:
+            case Entry(name, ()):
+                return name in rows
+            case Fn(name, (Entry(letter, ()),)) if name == TRANSPOSE:
+                return letter not in rows and not is_capital(letter)
+            case Fn(name, (inner,)) if name == SOFTMAX or name not in MARKS:
+                return is_row(inner)
+            case Mul(factors):
+                first, *others = [f for f in factors if not isinstance(f, _LITERALS)]
+                return is_row(first) and all(is_capital(_letter(f) or "") for f in others)
+            case Add(terms):
+                return any(map(is_row, terms))
+        return False
+
+    for claim in (*claimed, *claimed):
+        sums = [n for n in walk(claim) if isinstance(n, Add) and is_row(n)]
+        letters = [claim.terms[0]] if any(map(is_row, claim.terms[1:])) else []
+        rows |= {n.tensor for n in (*letters, *(t for s in sums for t in s.terms)) if isinstance(n, Entry)
+                 and not n.indices and n.tensor in undecided and not is_capital(n.tensor)}
+    return table.extended(replace(s, row=True) for s in table.symbols if s.name in rows) if rows else table
 
 
 def softmaxes(nodes: Sequence[Node], table: SymbolTable) -> str:

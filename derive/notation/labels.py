@@ -292,7 +292,8 @@ class Labels:
             bases, round_, runs = {o.name for o in own}, all(o.round for o in own), letter in self.indices
             several = len(bases) > 1 or any(o.sub is not None for o in own)
             plain = runs and (several or bases <= self.declared_above) or letter in on_left
-            if letter in layers or self.stands_as_value(letter) or not (runs if round_ else plain):
+            transposed = letter == "T" and not round_  # y^T = x^T W
+            if transposed or letter in layers or self.stands_as_value(letter) or not (runs if round_ else plain):
                 continue
             if not runs and letter in self.subscripted:  # \delta^z_{kl} beside z_{kl}: a label
                 continue

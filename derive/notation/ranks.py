@@ -108,9 +108,9 @@ class Ranks(Labels):
         first: Runs = [(tr.Token("NAME", style.strip("()"), 0, 0),)] if style else []
         counts, old = {len(runs) for runs in written}, self.symbols.get(name)
         whole = self.faces.ranks.keys() | self.seen.marked | self.seen.beside
-        if style and counts in ({0}, {0, 1}) and name in (
+        if style and counts == {0, 1} and name in (
                 self.seen.marked | self.seen.beside) - self.unwritten.keys():
-            # x of \theta^\top x^{(i)}, where x^{(i)}_j may stand too: the vector's axis is left out
+            # x of \theta^\top x^{(i)}, where x^{(i)}_j stands too: the vector's axis is left out
             self.unwritten[name], self.extents[name] = 1, ("", "")
         elif len(counts) == 2 and name in whole - self.extents.keys():
             # x_n beside x_{ni}: what stands in a product of vectors leaves its last axes out

@@ -221,7 +221,8 @@ class Lowering:
         rank = max(axes - written, 0) + (self.ranks.get(node.tensor, 0) if written <= axes else 0)
         sizes = known.sizes[written:] if known is not None and len(known.sizes) == axes else ()
         own: tuple[Extent, ...] = tuple(s or None for s in sizes) if len(sizes) == rank else (None,) * rank
-        return Shaped(own, lambda *more: ex.Entry(node.tensor, (*node.indices, *more)), self.table.rows and rank == 1)
+        row = self.table.rows or (known is not None and known.row)
+        return Shaped(own, lambda *more: ex.Entry(node.tensor, (*node.indices, *more)), row and rank == 1)
 
     def relation(self, node: ex.Rel) -> ex.Rel:
         """Both sides at the same entry."""
@@ -330,9 +331,12 @@ class Lowering:
         inverse = isinstance(exponent, ex.Num) and exponent.value < 0 and isinstance(base, ex.Add)
         if inverse and of.rank == 1:  # 1/(1 + e^{-z}) of a vector: it has no other inverse
             return Shaped(of.sizes, lambda *idx: ex.Pow(of.at(*idx), exponent), of.row)
-        if of.rank == 2 and is_square(ex.Pow(base, exponent)):
+        if of.rank == 2 and (inverse or is_square(ex.Pow(base, exponent))):
             if self.trial:
                 return of
+            if inverse:
+                raise ShapeError("an inverse of a matrix is outside the notation; if they are numbers, say so, as in "
+                                 "`A \\in \\mathbb{R}`")
             raise ShapeError("a power of a matrix is outside the notation: write `A A`, or say that it is a number, as "
                              "in `A \\in \\mathbb{R}`")
         if of.rank or to.rank:

@@ -30,8 +30,8 @@ class Symbol:
     ``sizes`` holds, for a tensor, an extent per axis: a number or a size's name.
     ``above`` says how the first axis is written where it stands in a superscript:
     ``"i"`` for x^i, ``"(i)"`` for x^{(i)}.  ``unwritten`` counts the last axes that
-    may be left out: 1 for the vectors w_k of w_k^T x.  For a function, ``axes``
-    names its parameters.
+    may be left out: 1 for the vectors w_k of w_k^T x; ``row``: a vector that is one,
+    as y of y = x^T W.  For a function, ``axes`` names its parameters.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Symbol:
     sizes: tuple[int | str, ...] = ()
     above: str = ""
     unwritten: int = 0
+    row: bool = False
 
 
 @dataclass(frozen=True)

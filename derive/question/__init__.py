@@ -18,7 +18,7 @@ from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
 from derive.question import in_words, masks, numbers, steps
-from derive.question.letters.bare import refuse_small
+from derive.question.letters.bare import refuse_single
 from derive.question.parts.concepts import refuse_unshown
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
@@ -129,13 +129,13 @@ def _read(question: Question) -> Module:
     try:
         found = next(module for way in WAYS if (module := way(question)) is not None)
         _refuse_nouns(question, found)
-        _refuse_small(question, found, given)
+        _refuse_single(question, found, given)
     except DeriveError as error:
         if given or isinstance(error, BesidePosed) or _is_of_request(error, question.prose) or (
                 told := _in_words(question)) is None:
             raise
         _refuse_nouns(question, told)
-        _refuse_small(question, told, given)
+        _refuse_single(question, told, given)
         return told
     if found.fields and not given and not any(map(equates, question.prose.formulas)):
         _refuse_other_windows(found, in_words.told(question.card, question.prose), question)
@@ -145,10 +145,10 @@ def _read(question: Question) -> Module:
     return found
 
 
-def _refuse_small(question: Question, module: Module, given: bool) -> None:
+def _refuse_single(question: Question, module: Module, given: bool) -> None:
     """Raise :class:`RequestError` for letters of the card's formulas that come out smaller than they may be meant."""
     if not given and question.statement.shapes is None and any(map(equates, question.prose.formulas)):
-        refuse_small(question.prose, module)
+        refuse_single(question.prose, module)
         refuse_unshown(question.prose, module)
 
 

@@ -189,8 +189,12 @@ def steps(nodes: Iterable[tuple[Formula, ex.Node]]) -> list[str]:
 
 
 def _divided(power: ex.Pow) -> tuple[ex.Entry, ...]:
-    """n of n^{−1}, of (2 n)^{−1} and of (n^{1/2})^{−1}, H and W of (H W)^{−1}."""
+    """n of n^{−1}, (n − 1)^{−1}, (2 n)^{−1} and (n^{1/2})^{−1}, H and W of (H W)^{−1}."""
     base = power.base
+    if isinstance(base, ex.Add):
+        base, *others = sorted(base.terms, key=lambda t: isinstance(t, ex.Num))
+        if not all(isinstance(t, ex.Num) and t.value.denominator == 1 for t in others):
+            return ()
     if isinstance(base, ex.Pow) and base.exponent is ex.Num(Fraction(1, 2)):
         base = base.base
     parts = [f for f in (base.factors if isinstance(base, ex.Mul) else (base,)) if not isinstance(f, ex.Num)]

@@ -184,8 +184,9 @@ class _Component:
         A letter that is computed follows the others; but a loss that comes out as a vector may be meant as a number.
         """
         heads, most = self.heads, self.against(chosen)[:-1]
-        indexed = {n.tensor for claim in self.claimed for n in walk(claim) if isinstance(n, Entry) and n.indices}
-        for name in (n for n in self.names if n not in indexed):
+        known = {n.tensor for claim in self.claimed for n in walk(claim) if isinstance(n, Entry) and (
+            n.indices or any(isinstance(t, Num) and t.value for t in claim.terms))}  # of x_i, of F = S = 2
+        for name in (n for n in self.names if n not in known):
             rank = MATRIX if is_capital(name) else COLUMN if name not in GREEK else NUMBER
             if name in heads:
                 if name in LOSSES and chosen[name] == COLUMN and self.fits_with(name, NUMBER, None):

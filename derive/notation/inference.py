@@ -353,8 +353,8 @@ def with_rows(table: SymbolTable, claimed: Sequence[Rel], undecided: Set[str]) -
             case Fn(name, (inner,)) if name == SOFTMAX or name not in MARKS:
                 return is_row(inner)
             case Mul(factors):
-                first, *others = [f for f in factors if not isinstance(f, _LITERALS)]
-                return is_row(first) and all(is_capital(_letter(f) or "") for f in others)
+                own = [f for f in factors if not isinstance(f, _LITERALS)]
+                return bool(own) and is_row(own[0]) and all(is_capital(_letter(f) or "") for f in own[1:])
             case Add(terms):
                 return any(map(is_row, terms))
         return False

@@ -17,7 +17,7 @@ from derive.notation.grammar import skeleton
 from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
-from derive.question import in_words, masks, numbers, steps
+from derive.question import masks, numbers, steps
 from derive.question.letters.bare import refuse_single
 from derive.question.parts.concepts import refuse_unshown
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
@@ -132,13 +132,10 @@ def _read(question: Question) -> Module:
         _refuse_single(question, found, given)
     except DeriveError as error:
         if given or isinstance(error, BesidePosed) or _is_of_request(error, question.prose) or (
-                told := _in_words(question)) is None:
+                short := _named_alone(question)) is None:
             raise
-        _refuse_nouns(question, told)
-        _refuse_single(question, told, given)
-        return told
-    if found.fields and not given and not any(map(equates, question.prose.formulas)):
-        _refuse_other_windows(found, in_words.told(question.card, question.prose), question)
+        _refuse_nouns(question, short)
+        return short
     for formula in question.prose.formulas if not given else ():
         if formula.tree is None:  # whatever it may say: TeX would not set it
             skeleton(formula.source)
@@ -167,32 +164,11 @@ def _refuse_nouns(question: Question, module: Module) -> None:
         refuse_unanswered_nouns(question.prose, module)
 
 
-def _refuse_other_windows(found: Module, told: Module | None, question: Question) -> None:
-    """Raise :class:`OpenError` where the rows read other windows in the words; how many axes, words need not say."""
-    if told is not None and {a for _, f in told.fields for a in f.axes} != {a for _, f in found.fields for a in f.axes}:
-        raise OpenError(Problem("the windows can be read in two ways: write their size, stride and padding, e.g. “2×2 "
-                                "windows, stride 2, no padding”", line=question.prose.plain.first_line,
-                                key="kernel_size"), found=found)
+def _named_alone(question: Question) -> Module | None:
+    """The layers that a short question names by the catalogue's names, and nothing else; None for any other."""
+    from derive.question.plain import plain_module
 
-
-def _named(question: Question) -> Module | None:
-    """The layer whose parts clauses name between the formulas, these put in their place; None where they do not."""
-    written = in_words.clauses_written(question.card, question.prose)
-    if written is None:
-        return None
-    card, said = written
-    try:
-        module = layer_written(Question(card, question.statement))
-    except DeriveError:
-        return None
-    return replace(module, readings=(*said, *module.readings))
-
-
-def _in_words(question: Question) -> Module | None:
-    """The layer by the first way to tell it in words that reads the question."""
-    card, prose = question.card, question.prose
-    return (in_words.told(card, prose) or in_words.phrased(card, prose) or _named(question)
-            or in_words.plain(card, prose))
+    return plain_module(question.card, question.prose)
 
 
 # --- ways to a layer: what only some cards take is imported where it is asked, a part of a cold start ----------------

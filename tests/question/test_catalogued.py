@@ -19,8 +19,6 @@ def read(question: str, keys: str = "") -> Module:
 
 WORDS: list[tuple[str, str, dict[str, Any]]] = [
     ("2x2 average pooling with stride 2.", "avg_pool", {"kernel_size": 2}),
-    ("Average pooling, kernel size 2, stride 1, padding 1; padded cells do not count.", "avg_pool",
-     {"kernel_size": 2, "stride": 1, "padding": 1, "count_include_pad": False}),
     ("Global average pooling over an input of size 4×5.", "global_avg_pool", {"input_size": (4, 5)}),
     ("Global average pooling of a volume.", "global_avg_pool", {"dims": 3}),
     ("Adaptive average pooling to 3×3.", "adaptive_avg_pool", {"output_size": 3}),

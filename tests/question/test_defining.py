@@ -51,9 +51,3 @@ def test_a_letter_that_words_define_is_computed() -> None:
     text = rf"Let {LINEAR}, and let the output $h$ be the tanh of $a$. Derive $\partial L/\partial x$ from $\partial L/\partial h$."
     module = module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{text}\n"))
     assert (module.output, module.asked) == ("h", ("vjp",))
-
-
-def test_an_operation_beside_the_function_is_done() -> None:
-    text = rf"Let {LINEAR}, and the output $h$ is $c$ times the tanh of $a$. Derive $\partial L/\partial x$ from $\partial L/\partial h$."
-    module = module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{text}\n"))
-    assert write(module.equations[-1], module.table) == "h_{k} = c g_{k}"

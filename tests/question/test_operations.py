@@ -163,11 +163,6 @@ def test_what_no_formula_of_the_layer_has_is_open(said: str) -> None:
         read(PLAIN, said, r"Derive $\partial L/\partial x$.")
 
 
-def test_a_letter_that_is_equal_to_another_is_not_given_beside_it() -> None:
-    module = read(r"Let $y = a x + c$ with $x \in \mathbb{R}$ and $a = c$. Derive $\partial y/\partial c$.")
-    assert "a" in module.defined
-
-
 def test_two_functions_in_a_sentence_are_each_their_own() -> None:
     module = read(r"Let $y = f(g(x))$, where $f$ is the tanh and $g$ is the sigmoid. Derive $\partial y/\partial x$.")
     assert isinstance(module, Module)

@@ -108,10 +108,6 @@ def test_words_beside_named_layers_of_which_nothing_takes_account_open(question:
         _module(question)
 
 
-def test_the_slope_of_a_leaky_rectifier_is_read_in_full() -> None:
-    assert "0.1" in str(_module("Derive the backward message of a leaky ReLU with slope 0.1.").readings)
-
-
 @pytest.mark.parametrize("request_", [
     "Derive the backward message of the last layer.", "Derive the backward message behind the linear layer.",
     "Derive the backward message in front of the sigmoid.", "Derive the upstream gradient of the network.",

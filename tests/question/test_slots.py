@@ -110,10 +110,6 @@ def test_an_unknown_word_in_a_list_of_messages_or_before_a_number_of_windows_is_
 @pytest.mark.parametrize("question", [
     "A dense layer with four inputs and three output units, followed by ReLU.",
     "A linear layer maps a 4-dimensional input to a 3-dimensional output, followed by tanh.",
-    "A dense layer with three units, which use the sigmoid as their activation function.",
-    "Softmax regression with three features and four classes on a batch of five samples; the cross-entropy loss is "
-    "averaged over the batch.",
-    "The head of a small convolutional network is a linear layer with two outputs; there is no further activation.",
     "A two-layer network: a linear layer with 8 hidden units, a tanh, and a linear layer with 2 outputs.",
 ])
 def test_numbers_of_units_and_inputs_are_understood(question: str) -> None:

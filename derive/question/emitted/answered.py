@@ -17,10 +17,9 @@ from derive.question.posed_request import items as items_of
 from derive.question.requests.changed import refuse_changed
 from derive.question.sentences.actions import Say
 from derive.question.sentences.grammar import words_of
-from derive.question.sentences.meaning import meaning
+from derive.question.sentences.meaning import Unread, meaning
 from derive.question.sentences.request_atoms import arguments, head
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
-from derive.question.told.telling import Unread
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from derive.errors import CardError, Problem
 from derive.question.emitted.answered import items
-from derive.question.emitted.geometry import CLAIMS
-from derive.question.sentences.actions import ACTIONS, Say
+from derive.question.sentences.actions import ACTIONS
 from derive.question.sentences.atoms import ATOMS
-from derive.question.sentences.grammar import Parse
-from derive.question.sentences.meaning import ROWS, meanings
+from derive.question.sentences.grammar import Parse, words_of
+from derive.question.sentences.meaning import ROWS
 from derive.question.sentences.runs import RUNS, makes_another
 from derive.question.sentences.tokens import Sentence, Token, asks, orders, sentences
-from derive.question.told.values import Unread
-from derive.question.words.lexicon import named, spans
+from derive.question.windows.wording import unmeasured
+from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 
+_BETWEEN = words_of("en", "BETWEEN_PHRASES") | words_of("en", "FOLLOWS_FROM_WINDOWS")
 _HARMLESS = frozenset({"skip", "besides", "given"})
 _OF_WINDOWS = ("geometry", "zeros", "ties", "part", "head", "small")  # families in which all is read of a pooling
 _OF_REQUESTS = ("ask", "request", "message", "derivative", "wrt", "preposition", "of_what", "upstream", "letter",
@@ -49,18 +48,22 @@ def refuse_unread_words(prose: Prose) -> None:
 def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
     """Raise :class:`CardError` for words around a pooling that only words name, which nothing reads.
 
-    Those are the words of a sentence without ties that the rows do not read, and of a request that speaks of windows,
+    Those are words of a sentence without ties that say something, and of a request that speaks of windows,
     other than the ``names``, those of windows and, there, those of requests.
     """
-    known = _places(prose, _OF_WINDOWS) | {at for start, stop in names for at in range(start, stop)}
+    of_names = {at for start, stop in names for at in range(start, stop)}
+    counted = {*unmeasured(prose.text)} - of_names
+    counted |= {t.start for ts in sentences(prose) for t in ts if t.text == "same"} - _places(prose, ("geometry.same",))
+    known = _places(prose, _OF_WINDOWS) | of_names
     asked = known | _places(prose, _OF_REQUESTS)
     for tokens in sentences(prose):
         asks_ = asks(tokens)
         words = [t for n, t in enumerate(tokens) if _WORD.match(t.text) and t.start not in (asked if asks_ else known)
                  and not (n and t.text in ("down", "out") and orders(tokens, n - 1))]  # «write down»
+        words += [] if asks_ else [t for t in tokens if t.start in counted]  # of what, as what
         about = named(_text(tokens, prose), "geometry.pool", "geometry.window") if asks_ else not named(
-            _text(tokens, prose), "ties.of")
-        if words and about and (asks_ or not _is_read(tokens)):
+            _text(tokens, prose), "ties.of", "ties.none")
+        if words and about and (asks_ or not _BETWEEN.issuperset(t.text for t in words)):
             first, last = (words[0], words[-1]) if asks_ else (tokens[0], tokens[-1])
             quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
             raise CardError(Problem(f"“{quoted}” is not understood: say what the windows are in plain words, e.g. “2×2 "
@@ -68,22 +71,8 @@ def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
                                     line=prose.plain.line(first.start), key="kernel_size"))
 
 
-def _places(prose: Prose, families: Iterable[str]) -> set[int]:
-    return {at for family in families for span in spans(prose.text, family) for at in range(span.start, span.stop)}
-
-
-def _is_read(tokens: Sentence) -> bool:
-    """Rows read it, and it makes no claim that has to be held against the windows."""
-    try:
-        return not any(map(_claims, meanings(tokens)))
-    except Unread:
-        return False
-
-
-def _claims(said: Any) -> bool:
-    if isinstance(said, tuple) and len(said) == 2 and said[0] in CLAIMS:
-        return True
-    return any(map(_claims, said.of if isinstance(said, Say) else said if isinstance(said, tuple) else ()))
+def _places(prose: Prose, concepts: Iterable[str]) -> set[int]:
+    return {at for span in named(prose.text, *concepts) for at in range(span.start, span.stop)}
 
 
 def _known(tokens: Sentence, prose: Prose) -> bool:

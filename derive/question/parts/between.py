@@ -26,10 +26,9 @@ from derive.question.parts.loose import cut_numbers
 from derive.question.parts.network import network
 from derive.question.parts.recognised import LOSSES, SLOPED, Part, role_of
 from derive.question.parts.unwritten import changing
-from derive.question.sentences.acts import acts, is_told
+from derive.question.sentences.acts import CHANGING, acts, is_told
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.tokens import Sentence, asks, sentences
-from derive.question.told.clauses import CHANGING
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 from derive.question.words.reading import Read

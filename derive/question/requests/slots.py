@@ -176,9 +176,12 @@ def _phrase(words: Sequence[re.Match[str]]) -> Iterator[Place]:
 
 
 def refuse_requests(prose: Prose) -> None:
-    """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through."""
+    """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through.
+
+    Of a layer with one input «the image» is that.
+    """
     refuse_passed(prose)
-    refuse_asked(prose)
+    refuse_asked(prose, "geometry.input")
 
 
 def refuse_passed(prose: Prose) -> None:
@@ -187,11 +190,11 @@ def refuse_passed(prose: Prose) -> None:
     refuse_words(prose, losses(prose))
 
 
-def refuse_asked(prose: Prose) -> None:
-    """Raise :class:`CardError` where a word that is not known says what is asked."""
+def refuse_asked(prose: Prose, *known: str) -> None:
+    """Raise :class:`CardError` where a word says what is asked that is not known and no phrase of these concepts."""
     unread = _unread(prose)
     for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):
-        if not _is_beside_a_derivative(prose, start, stop):
+        if not (_is_beside_a_derivative(prose, start, stop) or known and named(prose.text[start:stop], *known)):
             raise not_asked_so(prose, start, stop)
 
 

@@ -11,7 +11,11 @@ from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import ANY, Parse, indexed
 from derive.question.sentences.runs import RUNS
 from derive.question.sentences.tokens import Sentence, asks
-from derive.question.told.values import Unread
+
+
+class Unread(Exception):
+    """What of the words could not be understood."""
+
 
 _FORMULA, _WORD = frozenset({"formula"}), frozenset({ANY})
 KINDS = tuple({**dict.fromkeys(ATOMS, _FORMULA), **dict.fromkeys(RUNS, _WORD),

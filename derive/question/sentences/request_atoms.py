@@ -92,11 +92,6 @@ def facts(token: Token) -> Token | None:
     return token if bounded or positive or token.said is Said.DECLARATION else None
 
 
-def positive(token: Token) -> Token | None:
-    """ε > 0."""
-    return token if token.kind == "formula" and _POSITIVE.fullmatch(token.formula.latex.strip()) else None
-
-
 def definition(token: Token) -> Token | None:
     """y = Wx + b; W = I is a condition."""
     if token.kind != "formula" or not token.equates:

@@ -9,10 +9,8 @@ from typing import Any
 
 from derive.notation.rules.kinds import Said
 from derive.question.sentences import request_atoms
-from derive.question.sentences.actions import Say
-from derive.question.sentences.acts import DO, DONE
-from derive.question.sentences.atoms import NUMBERS, UNSAFE, number_of
-from derive.question.sentences.grammar import vocabulary, words_of
+from derive.question.sentences.atoms import UNSAFE, number_of
+from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Token, asks, orders
 from derive.question.words.lexicon import spans
 
@@ -55,11 +53,6 @@ def _bracketed(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         yield end, ""
 
 
-def _rest_no_letters(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
-    if all(t.kind != "formula" for t in tokens[at:]):
-        yield len(tokens), ""
-
-
 def _safe(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """A word that names things and changes nothing."""
     for phrase in ("one", "hot"), ("two", "dimensional"), ("one", "dimensional"), ("correct", "class"), ("p", "norm"):
@@ -68,55 +61,6 @@ def _safe(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     if at < len(tokens) and tokens[at].kind == "word" and tokens[at].text not in UNSAFE:
         yield at + 1, ""
 
-
-COMPUTING = ("part", "operation", "twist", "model", "joined", "skip", "statistic")
-
-
-def _free(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
-    """A word that no row knows and that names no layer and no operation: what data are of, and where they come from."""
-    if at < len(tokens) and tokens[at].kind == "word":
-        word = tokens[at].text
-        known = len(word) == 1 or word in NUMBERS or word in vocabulary("en")
-        if not known and not any(spans(word, family) for family in COMPUTING):
-            yield at + 1, ""
-
-
-_ANY_NOUN = words_of("en", "ANY_NOUN")
-_NO_NOUN = frozenset().union(*(words_of("en", name) for name in (
-    "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DENIES", "AGAIN", "NO_NOUN")), DONE, DO) - _ANY_NOUN
-
-
-def _noun(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
-    """Up to four words that call something, none of which says that it is changed: «class logits»."""
-    words: list[str] = []
-    for n in range(at, min(at + 5, len(tokens))):
-        token = tokens[n]
-        hot = token.text in ("one", "hot") and "hot" in [t.text for t in tokens[n : n + 2]]
-        behind = tokens[n + 1].text if n + 1 < len(tokens) and tokens[n + 1].kind == "word" else ""
-        column = behind and token.text in ("column", "row", "log") or token.text == "update" and behind == "gate" or (
-            token.text == "like" and words and behind) or token.text == "identity" and "label" in behind
-        operates = token.text not in _ANY_NOUN and any(
-            spans(token.text, family) for family in ("operation", "twist", "statistic"))
-        if token.kind != "word" or not (hot or column) and (
-                token.text in _NO_NOUN or number_of(token) or operates or _MADE.search(token.text)):
-            return
-        words.append(token.text)
-        if not any(s.concept.partition(".")[2] in LAYERS for s in spans(token.text, "part")):  # «the softmax of $q$»
-            yield n + 1, " ".join(words)
-
-
-_MADE = re.compile(r"(?<!observ)(?<!measur)(?<!learn)(?<!embe)(?<!predict)(?<!record)(?<!fitt)(?<!desir)"
-                   r"(?:ed|wise|ly)$")
-_STORY = words_of("en", "STORY")
-_NAMED = frozenset("network net model layer unit cell block".split())
-
-
-def _story(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, Say]]:
-    """All of a sentence that says nothing of layers: what no row knows, and no kind of network either."""
-    free = [any(True for _ in _free(tokens, n)) for n in range(len(tokens))]
-    kinds = (free[n] and tokens[n + 1].text in _NAMED for n in range(len(tokens) - 1))
-    if at == 0 and all(own or t.text in _STORY for own, t in zip(free, tokens, strict=True)) and not any(kinds):
-        yield len(tokens), Say("story")
 
 
 _GEOMETRY = words_of("en", "GEOMETRY")
@@ -153,12 +97,6 @@ def makes_another(tokens: Sequence[Token]) -> bool:
 def _same(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """The rest of a word of care."""
     if not makes_another(tokens[at:]):
-        yield len(tokens), ""
-
-
-def _aside(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
-    """Of what would be: the sentence says nothing of what is."""
-    if any(t.text in ("would", "could", "were") for t in tokens[at:]):
         yield len(tokens), ""
 
 
@@ -257,34 +195,16 @@ def _side(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         yield len(tokens), ""
 
 
-_WINDOWS = words_of("en", "OF_WINDOWS")
-
-
-def _drawing(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
-    """How a figure looks, up to the bracket or the end: nothing of what windows are."""
-    for n in range(at, len(tokens) + 1):
-        if n == len(tokens) or tokens[n].text == ")":
-            yield n, ""
-            return
-        if tokens[n].text in _WINDOWS or tokens[n].formulas:
-            return
-
-
 RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
-    "actname": _part_of(ACTIVATIONS), "catalogued": _part_of(CATALOGUED), "losspart": _part_of(LOSSES),
-    "layername": _part_of(LAYERS - {"identity"}), "costname": _part_of(LOSSES | {"squared_hinge"}),
-    "meancost": _part_of((LOSSES | {"squared_hinge"}) - {"squared_error", "mean_squared_error"}), "nnoun": _noun,
+    "actname": _part_of(ACTIVATIONS), "losspart": _part_of(LOSSES),
     "anylayer": _part_of(NAMED),
     "REST": request_atoms.rest,
     "REST_WORDS": request_atoms.rest_of_words, "any": _bracketed,
     "poolingwords": _pooled,
     "pooling": _pooling,
-    "REST_ASIDE": _aside, "REST_HINT": _hint, "REST_SAME": _same,
-    "safe": _safe, "DRAWING": _drawing,
-    "free": _free,
-    "story": _story,
+    "REST_HINT": _hint, "REST_SAME": _same,
+    "safe": _safe,
     "geometry": _geometry,
-    "REST_NO_LETTERS": _rest_no_letters,
     "REST_LETTERS": request_atoms.rest_of_letters,
     "QREST": _question,
     "PLAIN": _plain,

@@ -225,6 +225,7 @@ def geometry(
     raise_problems(reader)
     assert kernel is not None
     found = _field(reader, kernel, stride, padding, dilation, ceil_mode, size)
+    _refuse_unfounded(reader, found, size)
     _refuse_too_large(reader, found, size)
     _refuse_other_output(reader, found, size)
     raise_problems(reader)
@@ -276,14 +277,14 @@ def _ceil_mode(reader: Reader) -> tuple[bool, str]:
 
 
 # what words leave open: the key that decides it, and what to write
-_VAGUE = (
-    ("number", "kernel_size", "of what? write e.g. “2×2 windows” or “a 4×4 input”, leave the remark out"),
-    ("extent", "kernel_size", "write rows and columns as one size, e.g. “2×3 windows” or “a 4×4 input”"),
-    ("padding without number", "padding", "how many cells? write “padding 1” or “no padding”"),
-    ("stride without number", "stride", "by how much? write “stride 2”"),
-    ("direction", "stride", "which axis is meant? write the numbers in the order of the indices, e.g. “stride (2, 1)”"),
-    ("dilation without number", "dilation", "by how much? write “dilation 2”"),
-)
+_VAGUE = {
+    "number": ("kernel_size", "of what? write e.g. “2×2 windows” or “a 4×4 input”, leave the remark out"),
+    "extent": ("kernel_size", "write rows and columns as one size, e.g. “2×3 windows” or “a 4×4 input”"),
+    "padding without number": ("padding", "how many cells? write “padding 1” or “no padding”"),
+    "stride without number": ("stride", "by how much? write “stride 2”"),
+    "direction": ("stride", "which axis is meant? write the numbers in the order of the indices, e.g. “stride (2, 1)”"),
+    "dilation without number": ("dilation", "by how much? write “dilation 2”"),
+}
 
 
 def _refuse_vague(reader: Reader) -> None:
@@ -291,10 +292,22 @@ def _refuse_vague(reader: Reader) -> None:
         if found.value not in reader.card.front_matter:
             hint = f"is it the pooling's? add `{found.value}` to the front matter"
             reader.refuse(f"“{found.quote}” stands after a convolution; {hint}", found.line)
-    for what, key, hint in _VAGUE:
+    for what, (key, hint) in _VAGUE.items():
+        if what in ("number", "extent") and reader.words.about("kernel_size"):
+            continue  # held against the windows
         given = key in reader.card.front_matter or (key == "dilation" and reader.words.about("dilation"))
         for found in () if given else reader.words.about(what)[:1]:
             reader.refuse(f"“{found.quote}”: {hint}, or add `{key}` to the front matter", found.line)
+
+
+def _refuse_unfounded(reader: Reader, found: ReceptiveField, size: Stated | None) -> None:
+    """Numbers without a noun are those of the output, «thus a 3×3 map», or nothing says of what."""
+    shapes = [size.value, found.output_shape(size.value)] if size is not None else []
+    for what in ("number", "extent"):
+        for f in reader.words.about(what) if "kernel_size" not in reader.card.front_matter else ():
+            if len(f.value) < 2 or f.value not in shapes:
+                reader.refuse(f"“{f.quote}”: {_VAGUE[what][1]}, or add `{_VAGUE[what][0]}` to the front matter", f.line)
+                break
 
 
 def _kernel(reader: Reader) -> Stated | None:
@@ -394,7 +407,7 @@ def _refuse_too_large(reader: Reader, found: ReceptiveField, size: Stated | None
 
 
 def _refuse_other_output(reader: Reader, found: ReceptiveField, size: Stated | None) -> None:
-    output = reader.said("output size", reader.words.about("output_size"))
+    output = reader.said("output size", (*reader.words.about("output_size"), *reader.words.about("target")))
     if size is not None and output is not None and found.output_shape(size.value) != output.value:
         reader.refuse(
             f"an input of size {times(size.value)} ({size.source}) gives an output of size "

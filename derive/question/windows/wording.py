@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from derive.question.words.lexicon import only, phrases
 from derive.question.words.prose import PlainText, plain_text
@@ -68,6 +69,15 @@ def words_of(source: str, first_line: int = 1, known: Mapping[str, int] | None =
     found = tuple((s.what, Found(s.value, plain.quote(s.start, s.stop), plain.line(s.start))) for s in said)
     rank = next((n for n in (1, 3, 2) if any(c.of(f"rank_{n}") for c in text.chunks)), None)
     return Words(found, plain, rank)
+
+
+def unmeasured(text: str) -> Iterator[int]:
+    """Where numbers begin that measure nothing of windows."""
+    chunked = _chunked(text)
+    spans = [(s.start, s.stop) for s in chunked.measures]
+    for before, chunk in pairwise((_NOTHING, *chunked.chunks)):
+        if chunk.of("count") and not before.of("option") and not any(a <= chunk.start < b for a, b in spans):
+            yield chunk.start
 
 
 @dataclass(frozen=True)
@@ -221,7 +231,8 @@ class _Text:
             if whole or lettered or (noun == n - 1 and kind.of("window")):
                 return "kernel_size", noun, n
             return ("length", noun, n + 1) if things else None
-        if kind.of("input") and whole and not self.at(noun - 1).of("output", "pooled"):
+        counted = whole or (kind.of("signal") and things)
+        if kind.of("input") and counted and not self.at(noun - 1).of("output", "pooled"):
             return "input_size", noun, n
         return self._named(noun, n, things) if whole or things else self._moved(n)
 
@@ -242,7 +253,9 @@ class _Text:
         while self.at(gap).of("link", "adjective", ",", "here", "size", "and", "each"):
             gap -= 1
         if self.at(n).of("count"):
-            return ("length", noun, n + 1) if self.at(noun).of("gap") and noun < n - 1 else self._moved(n)
+            if not (self.at(noun).of("gap") and noun < n - 1):
+                return self._moved(n)
+            return ("input_size" if self.at(noun - 1).of("signal") else "length"), noun, n + 1
         if self.at(gap).of("gap") and gap < n - 1:
             owner = self.skip(gap - 1, -1, "link", "output", "thing") if self.at(gap + 1).of(",") else gap - 1
             here = owner == gap - 1 or any(self.at(k).of("here") for k in range(gap, n))

@@ -8,14 +8,12 @@ from derive.card import Card
 from derive.errors import DeriveError, OpenError
 from derive.module import Module
 from derive.question import module_of
-from derive.question.emitted.module import told_statement
 from derive.question.sentences.actions import ACTIONS
 from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import MOST_STEPS, Parse
-from derive.question.sentences.meaning import ROWS, meanings
+from derive.question.sentences.meaning import ROWS
 from derive.question.sentences.runs import RUNS
 from derive.question.sentences.tokens import sentences
-from derive.question.told.telling import Unread
 from derive.question.words.prose import prose_of
 
 LAYER, ASKED = r"Let $y = \tanh(Wx + b)$", r"Derive $\partial L/\partial W$."
@@ -58,16 +56,6 @@ def test_what_is_not_the_layer_s_derivative_is_not_answered_for_it(asked: str) -
         pass
     else:
         assert {w.of.tensor for w in module.wanted} == {"h"}
-
-
-def test_words_that_make_two_statements_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, other, ask = (prose_of(text, 1, ()) for text in (
-        "A tanh is applied to the input.", "A sigmoid is applied to the input.", "Derive the backward message."))
-    said = {sentences(p)[0]: meanings(sentences(p)[0]) for p in (one, other, ask)}
-    ways = (*said[sentences(one)[0]], *said[sentences(other)[0]])
-    monkeypatch.setattr("derive.question.emitted.module.meanings", lambda tokens: ways if tokens[-1].text == "input" else meanings(tokens))
-    with pytest.raises(Unread, match="in two ways"):
-        told_statement(prose_of("A tanh is applied to the input. Derive the backward message.", 1, ()))
 
 
 def test_a_sentence_that_takes_too_many_steps_is_not_read() -> None:

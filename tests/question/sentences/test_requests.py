@@ -12,9 +12,8 @@ from derive.card import Card
 from derive.notation.rules import LETTERS, rewritten
 from derive.question.sentences import grammar
 from derive.question.sentences.actions import Say
-from derive.question.sentences.meaning import meaning
+from derive.question.sentences.meaning import Unread, meaning
 from derive.question.sentences.tokens import Sentence, sentences
-from derive.question.told.telling import Unread
 from derive.question.words.prose import prose_of
 from derive.question.words.reading import question_formulas
 

@@ -12,32 +12,44 @@ from typing import Any
 
 from derive.card import Card
 from derive.errors import DeriveError
-from derive.layers import compose
+from derive.layers import Composed, compose
 from derive.layers.catalogue import Layer
 from derive.layers.chain import Part
 from derive.layers.families import find
-from derive.module import Module
+from derive.module import ROLES, Module
+from derive.notation.rules.kinds import equates
+from derive.notation.symbols import identifier, name_of
+from derive.question.given import given_module
+from derive.question.requests.request import besides
 from derive.question.sentences.actions import ACTIONS, Say, flat
 from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse
-from derive.question.sentences.meaning import ROWS
+from derive.question.sentences.meaning import ROWS, Unread
 from derive.question.sentences.runs import RUNS
-from derive.question.sentences.tokens import Sentence, Token, sentences
-from derive.question.told.phrases import chain_module
-from derive.question.told.values import Unread
+from derive.question.sentences.tokens import Sentence, Token, in_english, sentences
 from derive.question.words.prose import Prose
+from derive.statement import Source, Statement
 
 _SOFTMAX_LOSS = ("softmax", "categorical_cross_entropy")
 _BEHIND = {"softmax": "categorical_cross_entropy", "sigmoid": "binary_cross_entropy"}  # which cross-entropy
 _OPEN = frozenset({"dropout", "residual", "group_norm"})  # of which words must say more
+_SINGULAR = {"inputs": "input", "parameters": "parameter", "constants": "constant"}
+_ASKED_AS = {"forward": "the forward message", "backward": "the backward message",
+             "parameters": "the parameter message"}
 _NAMED = "options as the catalogue has them, since the question names none"
 
 
-def plain_module(card: Card, prose: Prose) -> Module:
-    """The layers that a short question names; raises :class:`Unread` for a sentence of any other kind.
+def plain_module(card: Card, prose: Prose) -> Module | None:
+    """The layers that a short question names and says nothing else of; None for any other question."""
+    if any(map(equates, prose.formulas)) or not in_english(prose.text):
+        return None
+    try:
+        return _module(card, prose)
+    except (Unread, DeriveError):
+        return None
 
-    Raises :class:`derive.errors.DeriveError` where the layers do not fit.
-    """
+
+def _module(card: Card, prose: Prose) -> Module:
     said = flat(*(part for tokens in sentences(prose) for part in _read(tokens).of))
     chains = [one for one in said if one.kind == "chain"]
     wanted = [one for one in said if one.kind != "chain"]
@@ -54,8 +66,25 @@ def plain_module(card: Card, prose: Prose) -> Module:
     if "parameters" in kinds and not composed.parameters and "all" not in kinds:
         kinds.remove("parameters")
         told = (*told, "parameter messages: none, for the layer has no parameters")
-    module = chain_module(card, prose, composed, _derive(kinds, bool(composed.parameters)))
+    module = _composed(card, prose, composed, _derive(kinds, bool(composed.parameters)))
     return replace(module, readings=(*module.readings, *told))
+
+
+def _composed(card: Card, prose: Prose, composed: Composed, derive: tuple[str, ...]) -> Module:
+    """The module of these layers; what each letter is, the layer's name says."""
+    keys: dict[str, Any] = {key: tuple(getattr(composed, key)) or None for key in (
+        "facts", "shapes", "ranges", "inputs", "parameters", "constants")}
+    line = prose.plain.first_line
+    sources = {key: (Source(line),) * len(texts) for key, texts in keys.items() if texts}
+    statement = Statement(forward=composed.formulas, output=composed.output, derive=derive, sources=sources, **keys)
+    fields = tuple((identifier(name_of(latex)), field) for latex, field in composed.fields)
+    module = given_module(card, statement, fields)
+    words, name = (" → ".join(getattr(part.spec, kind) for part in composed.parts) for kind in ("words", "name"))
+    readings = (f"layers: {words} (line {line})", *(f"layer (by its name): ${latex}$" for latex in composed.formulas),
+                *(f"{_SINGULAR[role]} `{letter}` (of the layer's formula)" for role in ROLES
+                  for letter in getattr(module, role)),
+                *(f"asked for {_ASKED_AS[kind]} (line {line})" for kind in derive), *besides(prose))
+    return replace(module, name=module.name or name, readings=tuple(dict.fromkeys(readings)))
 
 
 def _read(tokens: Sentence) -> Say:

@@ -1,1 +1,0 @@
-"""What sentences say, one after the other, as values of a network."""

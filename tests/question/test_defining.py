@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from derive.card import Card
-from derive.notation import write
 from derive.notation.rules import LETTERS, rewritten
 from derive.question import module_of
 from derive.question.letters.defining import defined_in_words

@@ -104,8 +104,6 @@ Derive the gradient with respect to the kernel $K$, the offset $b$ and each pixe
     asks(grads(wrtletters($K$), wrtletters($b$), wrtnoun(input)))
 Derive the gradient with respect to the hidden weights.
     asks(grads(wrtsome(weights, hidden)))
-Derive the gradient with respect to the input of the softmax.
-    asks(grads(wrtsome(input, softmax)))
 Derive the gradient with respect to the embedding table.
     asks(grads(wrtword(embedding table)))
 Derive the gradient that is passed on to the previous time step, $\partial L/\partial h_{t-1}$, and the contributions of this time step to the gradients of $W$ and $U$.
@@ -125,7 +123,7 @@ For $0 \le k < n$ derive $\partial L/\partial x_k$.
 With $\alpha > 0$, derive the derivative $f'(x)$.
     skip, asks(primes($f'(x)$))
 Given $z = Wx + b$ and $y = \tanh(z)$, derive the backward pass.
-    equations($z = Wx + b$), equations($y = \tanh(z)$), asks(messages(backward))
+    equations($z = Wx + b$, $y = \tanh(z)$), asks(messages(backward))
 Derive the backward message of the layer $y_i = \tanh(x_i)$.
     asks(messagesof(backward, $y_i = \tanh(x_i)$))
 Derive expressions for $\partial L/\partial W$ and $\partial L/\partial x$ by backpropagation.

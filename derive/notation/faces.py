@@ -35,11 +35,14 @@ class Faces:
         if seen.summed & {
                 names[-1] for own in bold.values() for o in own if len(names := [*tr.names_in(o.sub or ())]) == 2}:
             numbered = set()  # \sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries
+        many = {n[:-1]: rank for n, rank in said.items() if n.endswith("_")}  # «vectors $h_t$»
+        said = {n: rank for n, rank in said.items() if not n.endswith("_")}
+        numbered |= many.keys()
         extents = {name for _, extents in seen.shapes for e in extents for name in tr.names_in(e)}
         values = {n for n, own in plain.items() if any(not (o.sub or o.at.extent or o.at.cond) for o in own)}
         return Faces(
-            keys, {**keys, **said}, frozenset(numbered),
-            frozenset(n for n in numbered if any(_key(o) != n and o.bold == 1 for o in bold[n])),
+            keys, {**keys, **said, **many}, frozenset(numbered),
+            frozenset(n for n in numbered if any(_key(o) != n and o.bold == 1 for o in bold.get(n, ()))),
             frozenset(n for n, own in bold.items() if any(o.above is not None and o.above.islower() for o in own)),
             frozenset(_plain_beside(bold, plain) - said.keys()), frozenset(bold.keys() & extents - values))
 

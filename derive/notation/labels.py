@@ -286,10 +286,12 @@ class Labels:
         lower = {o.name for o in self.seen.all if o.at.index}
         on_left = {name for d in self.seen.definitions if d.head is not None and [*map(len, d.head.sups)] == [1]
                    and (name := tr.variable(d.head.sups[0][0]))}
+        heads = {n for d in self.seen.definitions if d.head is not None for s in d.head.subs for n in tr.names_in(s)}
         layers = {m[2] for o in self.seen.all if (m := _NEIGHBOUR.match(o.name))}
         for letter in dict.fromkeys(o.above for o in self.seen.all if o.above is not None):
             own = [o for o in self.seen.all if o.above == letter]
-            bases, round_, runs = {o.name for o in own}, all(o.round for o in own), letter in self.indices
+            bases, round_ = {o.name for o in own}, all(o.round for o in own)
+            runs = letter in self.indices or (round_ and letter in heads)  # y_k = w^{(k)⊤} x
             several = len(bases) > 1 or any(o.sub is not None for o in own)
             plain = runs and (several or bases <= self.declared_above) or letter in on_left
             transposed = letter == "T" and not round_  # y^T = x^T W

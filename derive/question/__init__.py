@@ -19,6 +19,7 @@ from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
 from derive.question import masks, numbers, steps
 from derive.question.letters.bare import refuse_single
+from derive.question.letters.restricted import refuse_restricted
 from derive.question.parts.concepts import refuse_unshown
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
@@ -146,6 +147,7 @@ def _refuse_single(question: Question, module: Module, given: bool) -> None:
     """Raise :class:`RequestError` for letters of the card's formulas that come out smaller than they may be meant."""
     if not given and question.statement.shapes is None and any(map(equates, question.prose.formulas)):
         refuse_single(question.prose, module)
+        refuse_restricted(question.prose, module)
         refuse_unshown(question.prose, module)
 
 

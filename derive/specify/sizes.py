@@ -132,8 +132,9 @@ def _counted(node: ex.Node, name: str, module: Module) -> Slot | None:
 
 
 def _is_sized(slot: Slot, module: Module) -> bool:
-    symbol = module.table.named(slot[0])
-    return symbol is not None and any(symbol.sizes[slot[1] : slot[1] + 1])
+    """The axis, or one that is as long, has its extent."""
+    known, symbol = axes(module), module.table.named(slot[0])
+    return known.of(*slot) in known.sizes or (symbol is not None and any(symbol.sizes[slot[1] : slot[1] + 1]))
 
 
 def _has_size(factor: ex.Expr, name: str) -> bool:
@@ -189,15 +190,11 @@ def steps(nodes: Iterable[tuple[Formula, ex.Node]]) -> list[str]:
 
 
 def _divided(power: ex.Pow) -> tuple[ex.Entry, ...]:
-    """n of n^{−1}, (n − 1)^{−1}, (2 n)^{−1} and (n^{1/2})^{−1}, H and W of (H W)^{−1}."""
+    """n of n^{−1}, (n − 1)^{−1}, (n (n − 1))^{−1}, (2 n)^{−1} and (n^{1/2})^{−1}, H and W of (H W)^{−1}."""
     base = power.base
-    if isinstance(base, ex.Add):
-        base, *others = sorted(base.terms, key=lambda t: isinstance(t, ex.Num))
-        if not all(isinstance(t, ex.Num) and t.value.denominator == 1 for t in others):
-            return ()
     if isinstance(base, ex.Pow) and base.exponent is ex.Num(Fraction(1, 2)):
         base = base.base
-    parts = [f for f in (base.factors if isinstance(base, ex.Mul) else (base,)) if not isinstance(f, ex.Num)]
+    parts = [_above(f) for f in (base.factors if isinstance(base, ex.Mul) else (base,)) if not isinstance(f, ex.Num)]
     plain = tuple(part for part in parts if isinstance(part, ex.Entry) and not part.indices)
     return plain if power.exponent is ex.Num(-1) and len(plain) == len(parts) else ()
 
@@ -452,3 +449,9 @@ def _with_extents(module: Module, sizes: set[str], extents: Iterable[tuple[str, 
                 not any(symbol.sizes)):
             module = replace(module, table=module.table.extended([replace(symbol, sizes=(length.name,))]))
     return module
+
+
+def _above(factor: ex.Expr) -> ex.Expr:
+    """n of n − 1."""
+    terms = [t for t in factor.terms if not isinstance(t, ex.Num)] if isinstance(factor, ex.Add) else []
+    return terms[0] if len(terms) == 1 else factor

@@ -31,6 +31,12 @@ def read(question: str) -> Module:
     (r"Let $p = \frac{a^T b}{a^T a} a$ be the projection of $b$ onto $a$. Derive $\partial L/\partial b$.", {"p": 1, "a": 1, "b": 1}),
     (r"Let $y = x - 2\frac{v^T x}{v^T v} v$. Derive $\partial L/\partial v$.", {"y": 1, "x": 1, "v": 1}),
     (r"Let $y = (v^T x) v$. Derive the backward message.", {"y": 1, "x": 1, "v": 1}),
+    (r"Let $y_k = w^{(k)\top} x + b_k$. Derive $\partial L/\partial x$.", {"y": 1, "w": 2, "x": 1, "b": 1}),
+    (r"Let $y = \sum_{t=1}^T a_t h_t$ with vectors $h_t$ and scalars $a_t$. Derive $\partial L/\partial h_t$.",
+     {"y": 1, "a": 1, "h": 2}),
+    (r"Let $y = \sum_i A_i x_i$ with matrices $A_i$ and vectors $x_i$. Derive $\partial L/\partial A_i$.",
+     {"y": 1, "A": 3, "x": 2}),
+    (r"Let $L = \frac{1}{NK}\sum_n\sum_k (y_{nk}-t_{nk})^2$. Derive $\partial L/\partial y_{nk}$.", {"L": 0, "y": 2}),
     (r"Let $s^2 = \frac{1}{n-1} \sum_i (x_i - \mu)^2$. Derive $\partial s^2/\partial x_i$.", {"x": 1, "mu": 0}),
     (r"Let $y = Wx$, where $x_0 = 1$. Derive $\partial L/\partial W$.", {"y": 1, "W": 2, "x": 1}),
     (r"Let $p_k = e^{z_k/T} / \sum_j e^{z_j/T}$. Derive $\partial p_k/\partial T$.", {"z": 1, "T": 0}),
@@ -70,29 +76,4 @@ def test_a_shape_is_asked_for(question: str) -> None:
     r"of the $T$ steps. Derive $\partial L/\partial W$.",
 ])
 def test_what_is_stated_counts(question: str) -> None:
-    assert read(question).asked
-
-
-FILTER = r"$y_i = \sum_{k=-1}^{1} w_k x_{i+k}$, $i = 1, \dots, n$"
-
-
-@pytest.mark.parametrize("question", [
-    rf"Let {FILTER}, with zero padding. Derive the backward message.", rf"A same convolution computes {FILTER}. Derive the backward message.",
-    rf"Let {FILTER} (circular). Derive the backward message.", r"Let $y = w^\top x + b$ with the L2 loss $L$. Derive $\partial L/\partial w$.",
-    r"Let $y_i = e^{z_i} / \sum_j e^{z_j}$ with temperature $T$. Derive the backward message.",
-    r"Let $y_i = \max(0, x_i)$ with a small slope $\alpha$ for negative inputs. Derive the backward message.",
-])
-def test_concepts_that_no_formula_shows_are_open(question: str) -> None:
-    with pytest.raises(CardError):
-        read(question)
-
-
-@pytest.mark.parametrize("question", [
-    rf"Let {FILTER}, with $x_i = 0$ for $i < 1$ and for $i > n$ (zero padding). Derive the backward message.",
-    r"Let $y_i = \sum_{k=0}^{2} w_k x_{i+k}$ without zero padding. Derive the backward message.",
-    r"Let $y_i = e^{z_i/\tau} / \sum_j e^{z_j/\tau}$ with temperature $\tau$. Derive the backward message.",
-    r"Let $y_i = \max(0, x_i) + \alpha \min(0, x_i)$ with slope $\alpha$. Derive the backward message.",
-    r"Let $L = (w^\top x + b - t)^2$ with the squared loss $L$ and $w, x \in \mathbb{R}^n$. Derive $\partial L/\partial w$.",
-])
-def test_concepts_that_formulas_show_are_read(question: str) -> None:
     assert read(question).asked

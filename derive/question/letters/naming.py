@@ -265,6 +265,8 @@ def _listed(formula: Formula) -> list[Items]:
 
 _RANKS = {"rank.matrix": 2, "rank.vector": 1, "rank.scalar": 0}
 _SINGLE = ("role.constant", "rank.scalar")
+_INDEXED = re.compile(r"\s*\\?[A-Za-z]+\s*_\s*(?:[a-z]|\{\s*[a-z]\s*\})\s*")  # h_t
+_MANY = re.compile(r"\b(?:vectors|matrices)\W*$")
 _NUMBERED = re.compile(r"\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?(?:\s*,\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?)*\s*(?:(?:>|\\geq?).*)?")
 
 
@@ -326,7 +328,7 @@ def softmax_said(prose: Prose) -> str:
 
 
 def ranks_said(prose: Prose) -> dict[str, int]:
-    """name ↦ number of axes."""
+    """name ↦ number of axes; of «vectors $h_t$» under ``h_`` that of each, which the subscript numbers."""
     ranks: dict[str, int] = {}
     for mention in mentions(prose, bare_letters):
         verb = next((s for s in named(mention.before, "naming.is") if mention.before[s.stop :].strip()), None)
@@ -336,6 +338,8 @@ def ranks_said(prose: Prose) -> dict[str, int]:
             if rank is not None:
                 for latex in mention.letters if rank or not _is_entry_beside(mention, prose.formulas) else ():
                     ranks.setdefault(name_of(latex), rank)
+                    if rank and _INDEXED.fullmatch(mention.formula.latex) and _MANY.search(text):
+                        ranks.setdefault(f"{name_of(latex)}_", rank)
                 break
         words = f"{mention.before} {mention.after}"
         entries = {*map(name_of, mention.letters)} == {"e"} and "_" in mention.formula.latex

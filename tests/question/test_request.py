@@ -135,7 +135,7 @@ def test_what_stands_behind_a_preposition_is_not_in_the_list() -> None:
     ("the backward messages with respect to $x$ and $z$", "x z"),
     ("the backward message for $x$", "x"),
     ("the gradients with respect to $x$ and all parameters", "x W U b"),
-    ("the gradient with respect to $z$ and the weights", "z W U b"),
+    ("the gradient with respect to $z$ and the weights", "z W U"),
     ("the backward message with respect to $x$ and the parameter messages", "x W U b"),
     ("the backward message with respect to $x$ and the parameter message with respect to $U$", "x U"),
     ("the parameter message with respect to $W$", "W"),
@@ -146,8 +146,7 @@ def test_letters_and_roles_that_are_named_are_answered_and_no_others(request_: s
 
 
 @pytest.mark.parametrize(("request_", "asked"), [
-    ("the gradient with respect to all parameters", "parameters"), ("the gradients of its weights", "parameters"),
-    ("the gradients with respect to the weights and the input", "vjp parameters"),
+    ("the gradient with respect to all parameters", "parameters"), ("the gradients of its weights and its bias", "parameters"),
     ("the gradients of the parameters and the backward message", "vjp parameters"),
 ])
 def test_the_gradient_by_the_parameters_alone_asks_for_no_backward_message(request_: str, asked: str) -> None:

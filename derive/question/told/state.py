@@ -12,7 +12,7 @@ from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.trees import sides, statements
 from derive.notation.symbols import SymbolTable, latex_of, name_of
 from derive.notation.tree import base_of, normal
-from derive.question.letters.naming import _labelled
+from derive.question.letters.naming import labelled
 from derive.question.sentences.actions import Say
 from derive.question.sentences.tokens import Token
 from derive.question.told.values import Axis, Misread, Unread, Value, space
@@ -301,7 +301,7 @@ def _heads(formula: Formula, functions: bool) -> Iterator[str]:
         if len(runs) > 1 and runs[0]:
             item = runs[0][0]
             if getattr(base_of(item), "type", "") == "NAME" and (len(runs[0]) == 1 or functions):
-                latex = _labelled(normal(item))
+                latex = labelled(normal(item))
                 text = str(getattr(base_of(item), "text", ""))
                 yield name_of(latex) if latex else text + "_prime" * getattr(item, "primes", 0)
 

@@ -179,7 +179,7 @@ class Subject:
             if isinstance(mine, Entry) and isinstance(theirs, Entry) and len(mine.indices) == len(theirs.indices):
                 letters |= dict(zip(mine.indices, theirs.indices, strict=True))
         before, value = subst(before, letters), subst(value, letters)
-        numbered = any(isinstance(at, Num) for at in letters.values())
+        numbered = any(isinstance(at, (Num, Entry)) for at in letters.values())
         if numbered or len(set(letters.values())) < len(letters):  # ∂E/∂w_1, ∂p_i/∂z_i: a delta is decided
             entries = (before.of, before.wrt)
             ranges = {i: r for e in entries if isinstance(e, Entry) for i, r in entry_ranges(e, self.module).items()}

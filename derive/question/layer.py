@@ -51,6 +51,7 @@ from derive.question.parts.unaccounted import (
 )
 from derive.question.posed import is_posed
 from derive.question.posed_request import in_items, not_answered, refuse_unbound
+from derive.question.requests.at_entry import in_case
 from derive.question.requests.excepted import refuse_held, refuse_turned
 from derive.question.requests.request import (
     AskingInWords,
@@ -323,6 +324,8 @@ def request_read(state: State) -> State:
         arrives = isinstance(derivative.wrt, Entry) and derivative.wrt.tensor == layer.output  # «in terms of ∂L/∂y»
         if arrives or not answers_in(prose, formula):
             _refuse_two_paths(formula, derivative, layer, prose)
+            derivative, said = in_case(formula, derivative, state.read.nodes, prose)
+            asking.unanswered += [said] if said else ()
             asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, bool(state.of_parts))
     trained = asking.everything or asking.whole.get("parameters", False)

@@ -20,6 +20,7 @@ from derive.notation.symbols import Kind, SymbolTable, name_of
 from derive.notation.tree import Scripted, is_derivative, is_torn_derivative
 from derive.question.letters.naming import letters_of, written_letters
 from derive.question.requests.adjoints import asked_messages
+from derive.question.requests.at_entry import entry_named
 from derive.question.requests.of_what import is_spelt_out, letter_of_noun, nouns
 from derive.question.words.lexicon import Span, ends, last_before, named, only
 from derive.question.words.prose import GAP, Gap, PlainText, Prose
@@ -321,6 +322,9 @@ class AskingInWords(Asking):
             argued = named(before, "request.argued") and not named(before, "request.jacobian", "request.gradient",
                                                                    "request.message")
             of = self._of_letter(prose, start, by.start) or _of(before)
+            ahead = next((g for g in prose.gaps if g.start + 2 == by.start), None)  # «of $y_2$ with respect to $x_1$»
+            one = entry_named(ahead.formula, self.table) if ahead is not None else None
+            one = one if one is not None and one.tensor in self.defined else None
             written = next((s.stop for s in named(prose.text, "slot.written_in") if s.start >= by.stop), stop)
             left = next((s.start for s in named(prose.text, "slot.leaves_list") if s.start >= by.stop), stop)
             for gap in prose.gaps if not argued and not alone(before) else ():
@@ -329,7 +333,13 @@ class AskingInWords(Asking):
                         told and not told[0].start > 1):
                     words = prose.said(by.start, gap.start + 1)
                     place = prose.plain.place(gap.formula)
-                    if self._letters(letters_of(gap.formula, self.table), words, of, place):
+                    entry = entry_named(gap.formula, self.table)
+                    if one is not None and entry is None and (letters := letters_of(gap.formula, self.table)):
+                        entry = Entry(letters[0], ())
+                    if entry is not None and entry.tensor in self.roles:
+                        self._at_entry(entry, words, (one,) if one is not None else self._ends(self.meant(of)), place)
+                        yield by.start
+                    elif self._letters(letters_of(gap.formula, self.table), words, of, place):
                         yield by.start
             for start, name in self._called(prose, by.stop, stop) if not argued and not alone(before) else ():
                 if self._letters((name,), prose.said(by.start, start + 1), of, prose.plain.origin[start]):
@@ -337,6 +347,15 @@ class AskingInWords(Asking):
             given = named(before.rpartition(",")[2], "upstream.given")  # not «for a given message, compute …»
             if not argued and requested(prose.text, by.start) and not given:
                 self._refuse_others(prose, by)
+
+    def _at_entry(self, entry: Entry, said: str, ends_: Iterable[Entry], place: int) -> None:
+        """Ask for the derivatives of these by an entry of a letter."""
+        for end in ends_:
+            own = self._indexed(end, entry)
+            loss = end.tensor == "loss"
+            (self.of_loss if loss else self.named)[own] = None
+            self.at(place, own)
+            self._spoken_by("vjp" if loss else "jacobian", entry.tensor, said)
 
     def _of_letter(self, prose: Prose, start: int, stop: int) -> Of | None:
         """«the gradients of $L$ with respect to»: of the loss, where the layer has no such letter."""

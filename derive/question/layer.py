@@ -17,6 +17,7 @@ from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.letters import short
 from derive.notation.rules.trees import stated, with_trees
 from derive.notation.symbols import Kind, SymbolTable
+from derive.question.letters.applied import is_unsaid
 from derive.question.letters.claims import (
     Doubts,
     facts_of,
@@ -153,6 +154,8 @@ def formulas_read(state: State) -> State:
     read_, prose, of_parts = read_layer(state.card, formulas_of(state.statement, "functions", "shapes", "facts"),
                                         state.doubts)
     read_, chosen = with_chosen(read_, prose)
+    if is_unsaid("sigma", prose):
+        chosen = (*chosen, r"$\sigma$ is the logistic function, since nothing says otherwise")
     return replace(state, read=read_, prose=prose, of_parts=tuple(of_parts), said=chosen,
                    nodes=without_claims(read_.nodes, prose))
 

@@ -263,9 +263,10 @@ class AskingInWords(Asking):
                     self.message |= kind == "vjp" and "message" in prose.text[item.start : item.stop]
                     break
         self.whole |= said.whole
-        if self.named or self.of_loss or self.by_name or {*self.kinds} == {"forward"}:
-            for gap, name in asked_messages(prose, {*self.roles, *self.defined} - {self.output.tensor}):
-                self._message_of(name, prose.plain.place(gap.formula))
+        if self.named or self.of_loss or self.by_name or {*self.kinds} <= {"forward"}:
+            letters = {*self.roles, *self.defined} - {self.output.tensor}
+            for gap, name in asked_messages(prose, letters, not self.kinds):
+                self._message_of(name, prose.plain.place(gap.formula), prose.said(gap.start, gap.start + 1))
         self._beside(prose)
         for gap in prose.gaps:
             if _derived(gap.formula) and not self.kinds and not twice(gap.formula):
@@ -285,12 +286,14 @@ class AskingInWords(Asking):
                                     r"`\nabla_x f`", line=gap.formula.line, key="derive"))
         self._letters(letters, prose.said(gap.start, gap.start + 1), Of.OUTPUT, prose.plain.place(gap.formula))
 
-    def _message_of(self, name: str, place: int) -> None:
+    def _message_of(self, name: str, place: int, said: str) -> None:
         """δ_x is ∂L/∂x, of a loss that the card computes its derivative."""
         for derivative in self.of_name(name, Of.LOSS):
             of_loss = isinstance(derivative.of, Entry) and derivative.of.tensor == "loss"
             (self.of_loss if of_loss else self.named)[derivative] = None
             self.at(place, derivative)
+        if not self.kinds:
+            self.kinds["vjp"] = f"asked for the message of `{name}` ({said})"
 
     @property
     def beside_a_message(self) -> set[str]:

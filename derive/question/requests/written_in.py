@@ -9,6 +9,7 @@ from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import name_of
 from derive.notation.tree import names_in
 from derive.question.letters.naming import letters_of
+from derive.question.requests.adjoints import message_of
 from derive.question.requests.request import requested
 from derive.question.words.lexicon import named, only
 from derive.question.words.prose import Prose
@@ -32,7 +33,7 @@ def _asked(prose: Prose, module: Module) -> Iterator[tuple[tuple[str, ...], str]
         at, letters = span.stop, dict[str, None]()
         for gap in prose.gaps if requested(prose.text, span.start) else ():
             if at <= gap.start < stop and only(prose.text.replace(",", " "), at, gap.start, *_LISTED):
-                derived = kind_of(gap.formula) in (Said.DERIVATIVE, Said.GRADIENT)
+                derived = kind_of(gap.formula) in (Said.DERIVATIVE, Said.GRADIENT) or message_of(gap.formula)
                 inside = () if derived else map(name_of, names_in(gap.formula.tree or ()))
                 letters |= dict.fromkeys(n for n in (*letters_of(gap.formula, module.table), *inside) if n in own)
                 at = gap.start + 1

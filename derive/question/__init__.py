@@ -25,8 +25,9 @@ from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
 from derive.question.requests.by_noun import lettered
 from derive.question.requests.changed import values_left
-from derive.question.requests.request import besides, refuse_torn
+from derive.question.requests.in_formulas import refuse_torn
 from derive.question.requests.slots import refuse_requests
+from derive.question.requests.verbs import besides
 from derive.question.requests.written_in import with_letters_named
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
 from derive.question.words.lexicon import named, only

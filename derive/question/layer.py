@@ -52,16 +52,10 @@ from derive.question.parts.unaccounted import (
 )
 from derive.question.posed import is_posed
 from derive.question.posed_request import in_items, not_answered, refuse_unbound
+from derive.question.requests.asking import AskingInWords, differentiated_in_words
 from derive.question.requests.at_entry import in_case
 from derive.question.requests.excepted import refuse_held, refuse_turned
-from derive.question.requests.request import (
-    AskingInWords,
-    answers_in,
-    asked_second,
-    differentiated_in_words,
-    requested,
-    twice,
-)
+from derive.question.requests.second import asked_second, twice
 from derive.question.requests.slots import (
     Place,
     called,
@@ -70,6 +64,7 @@ from derive.question.requests.slots import (
     refuse_open,
     refuse_passed,
 )
+from derive.question.requests.verbs import answers_in, requested
 from derive.question.sentences.tokens import in_english
 from derive.question.windows.pooling import tie_rule_of
 from derive.question.windows.stated import Reader

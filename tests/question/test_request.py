@@ -12,7 +12,7 @@ from derive.expr import Entry, Idx
 from derive.module import Module
 from derive.notation import symbols, write
 from derive.question import module_of
-from derive.question.requests.request import Spoken
+from derive.question.requests.spoken import Spoken
 from tests.bank import named
 
 CASES = r"""

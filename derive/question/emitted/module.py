@@ -10,7 +10,7 @@ from derive.module import ROLES, Module
 from derive.notation.symbols import name_of
 from derive.question.emitted.statement import Emitted
 from derive.question.given import given_module
-from derive.question.requests.request import besides
+from derive.question.requests.verbs import besides
 from derive.question.sentences.meaning import meanings
 from derive.question.sentences.tokens import Sentence, in_english, sentences
 from derive.question.told.telling import Telling, Unread

@@ -17,7 +17,7 @@ from derive.notation.rules import LETTERS, rewritten, trees
 from derive.notation.symbols import latex_of
 from derive.question.letters.naming import labelled
 from derive.question.requests.of_what import OfWhat, letter_of_noun, nouns
-from derive.question.requests.request import requested
+from derive.question.requests.verbs import requested
 from derive.question.sentences.tokens import in_english
 from derive.question.words.lexicon import begins, ends, named, only
 from derive.question.words.prose import BREAK, Prose, prose_of

@@ -17,7 +17,7 @@ from derive.notation.rules.kinds import Said, is_case
 from derive.notation.symbols import name_of
 from derive.notation.tree import is_derivative
 from derive.question.posed_request import is_of_all_layers
-from derive.question.requests.request import is_primed
+from derive.question.requests.in_formulas import is_primed
 from derive.question.requests.slots import not_asked_so
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences

@@ -10,7 +10,7 @@ from derive.notation.symbols import name_of
 from derive.notation.tree import names_in
 from derive.question.letters.naming import letters_of
 from derive.question.requests.adjoints import message_of
-from derive.question.requests.request import requested
+from derive.question.requests.verbs import requested
 from derive.question.words.lexicon import named, only
 from derive.question.words.prose import Prose
 from derive.records import replace

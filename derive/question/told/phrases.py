@@ -20,8 +20,8 @@ from derive.module import ROLES, Module
 from derive.notation.symbols import identifier, name_of
 from derive.question.emitted.answered import items, refuse_unread_requests
 from derive.question.given import given_module
-from derive.question.requests.request import besides
 from derive.question.requests.slots import refuse_requests
+from derive.question.requests.verbs import besides
 from derive.question.sentences.actions import ACTIONS
 from derive.question.sentences.acts import DO, DONE
 from derive.question.sentences.atoms import ATOMS, number_of

@@ -23,7 +23,7 @@ from derive.question.parts.concepts import refuse_unshown
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
-from derive.question.requests.by_noun import lettered
+from derive.question.requests.by_noun import as_on_card, lettered
 from derive.question.requests.changed import values_left
 from derive.question.requests.in_formulas import refuse_torn
 from derive.question.requests.slots import refuse_requests
@@ -74,7 +74,7 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
         card, called = lettered(unbarred(card))
         module, unanswered = _with_numbers(card, statement)
         not_on = () if outside is None else _not_on(card, outside)
-        return replace(module, readings=(*module.readings, *called, *unanswered, *not_on))
+        return replace(module, readings=(*as_on_card(module.readings, called), *unanswered, *not_on))
     except DeriveError as error:
         aside = isinstance(error, CardError) and outside is None and not _asks(card)
         found = UnsupportedError(_NOTHING_ASKED) if aside else _of_outside(error, outside)

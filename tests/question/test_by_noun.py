@@ -54,3 +54,9 @@ def test_a_noun_of_several_letters_or_of_none_is_open(layer: str, words: str) ->
 def test_all_that_is_trained_is_the_parameter_message(words: str) -> None:
     module = module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{ONE} Derive the gradients with respect to {words}.\n"))
     assert "parameters" in module.asked and {*module.parameters} == {"W", "b"} and not module.wanted
+
+
+def test_what_is_quoted_stands_on_the_card() -> None:
+    module = module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{NET} {BY} the bias of the first layer.\n"))
+    assert "asked for the derivative by `b_1` (line 6: “with respect to the bias of the first layer”)" in module.readings
+    assert "asked for by $b_1$ (line 6: “the bias of the first layer”)" in module.readings

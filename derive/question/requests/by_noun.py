@@ -46,7 +46,16 @@ class Brought:
         return (*self.weights, *self.biases)
 
 
-def lettered(card: Card) -> tuple[Card, tuple[str, ...]]:
+@dataclass(frozen=True)
+class Called:
+    """Letters that stand for a noun of the card, as they are written in its place, and where."""
+
+    written: str
+    words: str
+    said: str
+
+
+def lettered(card: Card) -> tuple[Card, tuple[Called, ...]]:
     """The card with letters for such nouns, and how these were read; as it is where a noun asks for all that it may.
 
     Raises :class:`CardError` for a noun that is one of several letters, and for a layer that no formula computes.
@@ -67,13 +76,24 @@ def lettered(card: Card) -> tuple[Card, tuple[str, ...]]:
         return card, ()  # the parameter messages
     question = card.question
     for (start, stop), names in sorted(places, reverse=True):
-        written = " and ".join(f"${name}$" for name in names)
         first, last = prose.plain.origin[start], prose.plain.origin[stop - 1] + 1
-        question = question[:first] + written + "\n" * question.count("\n", first, last) + question[last:]
+        question = question[:first] + _written(names) + "\n" * question.count("\n", first, last) + question[last:]
     at = sum(map(len, lines_of(card.text)[: card.question_line - 1]))
-    said = tuple(f"asked for by {' and '.join(f'${n}$' for n in names)} ({prose.said(*place)})"
-                 for place, names in places)
-    return replace(card, text=card.text[:at] + question + card.text[at + len(card.question) :]), said
+    called = tuple(Called(_written(names), prose.plain.quote(*place), prose.said(*place)) for place, names in places)
+    return replace(card, text=card.text[:at] + question + card.text[at + len(card.question) :]), called
+
+
+def _written(names: Sequence[str]) -> str:
+    return " and ".join(f"${name}$" for name in names)
+
+
+def as_on_card(readings: Sequence[str], called: Sequence[Called]) -> tuple[str, ...]:
+    """How a card was read, with the nouns where letters are quoted that stand for them, and which letters these are."""
+    found = [*readings]
+    for n, reading in enumerate(found):
+        for one in called if reading.startswith("asked for the derivative by") else ():
+            found[n] = found[n].replace(f" {one.written}", f" {one.words}", 1)
+    return (*found, *(f"asked for by {one.written} ({one.said})" for one in called))
 
 
 def _brought(prose: Prose) -> Iterator[Brought]:

@@ -34,7 +34,8 @@ def asked(question: str) -> set[str]:
     (BEHIND, "the weights of the first layer and the bias of the second layer", "W_1 b_2"),
     (PLAIN, "the parameters of the output layer", "V c"), (PLAIN, "the hidden bias and the input", "b x"),
     (ONE, "the weights", "W"), (ONE, "the bias", "b"), (ONE, "its weights and its input", "W x"),
-    (LINE, "the bias", "b"), (LINE, "$w$ and the bias", "w b"), (LINE, "the input", "x"),
+    (NET, "the weight matrix of layer 1", "W_1"), (NET, "the bias of layer two", "b_2"),
+    (r"Let $y_k = \sum_j A_{kj} x_j + b_k$.", "the bias", "b"), (LINE, "the bias", "b"), (LINE, "$w$ and the bias", "w b"), (LINE, "the input", "x"),
 ])
 def test_a_noun_is_the_letters_of_its_layer(layer: str, words: str, letters: str) -> None:
     assert asked(f"{layer} {BY} {words}.") == {*letters.split()}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from derive.errors import DeriveError
-from derive.expr import Entry, Idx, Node, Num, Partial, Rel, subst
+from derive.expr import Entry, Idx, Node, Num, Partial, Rel, subst, walk
 from derive.notation import read_formula
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import is_derived
@@ -23,9 +23,31 @@ def in_case(formula: Formula, derivative: Partial, nodes: Iterable[Read], prose:
     signs = {case.ops[0] for _, case in cases}
     if signs == {"="} and len(cases) == 1:
         return subst(derivative, {cases[0][1].terms[0]: cases[0][1].terms[1]}), ""
-    said = [f"${gap.formula.latex.strip()}$ is one case of the formula, which holds in all (line {gap.formula.line})"
-            for gap, _ in cases] if signs == {"≠"} else [""]
-    return derivative, said[0]
+    if signs == {"≠"}:
+        return derivative, _one_case(f"${cases[0][0].formula.latex.strip()}$", cases[0][0].formula.line)
+    return (derivative, "") if cases else _in_words(formula, derivative, nodes, prose)
+
+
+def _one_case(said: str, line: int) -> str:
+    return f"{said} is one case of the formula, which holds in all (line {line})"
+
+
+def _in_words(formula: Formula, derivative: Partial, nodes: Iterable[Read], prose: Prose) -> tuple[Partial, str]:
+    """«∂L/∂s_k for the correct class», «for the wrong classes», where one letter is a label."""
+    labels = {i for _, node in nodes for e in walk(node) if isinstance(e, Entry) for i in e.indices
+              if isinstance(i, Entry) and not i.indices}
+    own = [i for i in _indices(derivative) if isinstance(i, Idx)]
+    gap = next((g for g in prose.gaps if (g.formula.line, g.formula.column) == (formula.line, formula.column)), None)
+    if len(labels) != 1 or len(own) != 1 or gap is None:
+        return derivative, ""
+    stop = min([prose.sentence(gap.start)[1], *(g.start for g in prose.gaps if g.start > gap.start)])
+    found = named(prose.text[gap.start + 1 : stop], "entry.right", "entry.wrong")
+    if {span.concept for span in found} == {"entry.right"}:
+        return subst(derivative, {own[0]: labels.pop()}), ""
+    if found and all(span.of("entry.wrong") for span in found):
+        start, stop = (gap.start + 1 + at for at in (found[0].start, found[0].stop))
+        return derivative, _one_case(f"“{prose.plain.quote(start, stop)}”", gap.formula.line)
+    return derivative, ""
 
 
 def _indices(derivative: Partial) -> set[Node]:

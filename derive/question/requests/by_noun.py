@@ -28,7 +28,7 @@ from derive.sections import lines_of
 _WEIGHTS = frozenset("W U V w theta Theta".split())
 _BIASES = frozenset("b c beta".split())
 _FED = frozenset("x X t T y z h s r a d n N epsilon varepsilon eta lambda".split())  # inputs, targets, what is set
-_PLACES, _FIGURES = ("first", "second", "third"), ("1st", "2nd", "3rd")
+_PLACES = (("first", "second", "third"), ("1st", "2nd", "3rd"), ("1", "2", "3"), ("one", "two", "three"))
 _ARTICLES = re.compile(r"(?:\b(?:all|both|the|its|their|these|of)\s+)+\Z")
 
 
@@ -67,12 +67,10 @@ def lettered(card: Card) -> tuple[Card, tuple[Called, ...]]:
     except DeriveError:
         return card, ()
     layers = _in_order([*_brought(prose)]) if in_english(prose.text) else []
-    if not any(layer.weights for layer in layers) or _is_doubtful(layers):
-        return card, ()
-    places = [*_places(prose, layers)]
+    places = [*_places(prose, layers)] if any(layer.trained for layer in layers) else []
     letters = {name for _, names in places for name in names}
     trained = {name for layer in layers for name in layer.trained}
-    if not places or letters == trained:
+    if not places or letters == trained and any(layer.weights for layer in layers):
         return card, ()  # the parameter messages
     question = card.question
     for (start, stop), names in sorted(places, reverse=True):
@@ -148,9 +146,10 @@ def _is_doubtful(layers: Sequence[Brought]) -> bool:
 def _places(prose: Prose, layers: Sequence[Brought]) -> Iterator[tuple[tuple[int, int], tuple[str, ...]]]:
     """Where nouns stand in what is asked, with their articles, and the letters that they call."""
     asked = [noun for noun in nouns(prose) if requested(prose.text, noun.start) and not _is_known(prose, noun)]
-    if not all(_is_ours(prose, noun) for noun in asked):
+    biases = all(prose.text.startswith("bias", noun.start) for noun in asked)
+    if not all(_is_ours(prose, noun) for noun in asked) or _is_doubtful(layers) and not biases:
         return
-    deep, text = [layer for layer in layers if layer.weights], prose.text
+    deep, text = [layer for layer in layers if (layer.trained if biases else layer.weights)], prose.text
     for noun in asked:
         listed = [n for n in asked if n is noun or _joins(text, min(n.stop, noun.stop), max(n.start, noun.start))]
         which = [at for n in (noun, *listed[::-1]) if (at := _which(prose, n, deep)) is not None]
@@ -197,10 +196,10 @@ def _called(prose: Prose, noun: OfWhat, which: Sequence[int], deep: Sequence[Bro
 def _which(prose: Prose, noun: OfWhat, deep: Sequence[Brought]) -> int | None:
     """The layer, where the words say which."""
     words = prose.text[noun.start : noun.stop]
-    said = [words[s.start : s.stop] for s in named(words, "by_noun.which")]
+    said = [words[s.start : s.stop].split()[-1] for s in named(words, "by_noun.which", "by_noun.numbered")]
     if not said:
         return None
-    places = {**{word: n for n, word in enumerate(_PLACES)}, **{word: n for n, word in enumerate(_FIGURES)},
+    places = {**{word: n for row in _PLACES for n, word in enumerate(row)},
               "hidden": 0 if len(deep) == 2 else len(deep)}
     at = places.get(said[0], len(deep) - 1)
     if len(said) > 1 or at >= len(deep) or named(words, "by_noun.unit"):

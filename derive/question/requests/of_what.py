@@ -76,7 +76,10 @@ def _items(text: str, at: int, end: int) -> Iterator[Place]:
 
 
 def _layer_behind(text: str, at: int) -> int:
-    """Where «the first layer» behind a place ends; 0 where it does not stand there."""
+    """Where «the first layer», «layer 1» behind a place ends; 0 where it does not stand there."""
+    numbered = next((s.stop for s in named(text, "by_noun.numbered") if text[at : s.start] == " "), 0)
+    if numbered:
+        return numbered
     places = (s for s in named(text, "by_noun.which") if s.start >= at and only(text, at, s.start, "naming.article"))
     which = next(places, None)
     layers = named(text, "by_noun.layer", "by_noun.unit") if which is not None else ()

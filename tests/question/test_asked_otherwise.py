@@ -32,7 +32,7 @@ def asked(question: str) -> str:
     (rf"{DEEP} Derive $\bar w = \partial L/\partial w$ and $\bar z$.", "L/w L/z"),
     (rf"{UNIT} Given $\bar a$, derive $\bar w$ and $\bar x$.", "loss/w loss/x"),
     (rf"{LINE} Compute $dw$ and $db$.", "L/w L/b"), (rf"{LINE} Derive the gradients $g_w$ and $g_b$.", "L/w L/b"),
-    (rf"{DEEP} Derive $\delta_z$.", "L/z"), (rf"{MAP} Derive $\delta_x$ from $\delta_y$.", "loss/x"),
+    (rf"{MAP} Derive $\partial L/\partial W$ and $g_x$.", "loss/W loss/x"), (rf"{DEEP} Derive $\delta_z$.", "L/z"), (rf"{MAP} Derive $\delta_x$ from $\delta_y$.", "loss/x"),
     (rf"{MAP} Derive $\delta_x$ and $\delta_W$ in terms of $\delta_y$.", "loss/x loss/W"),
     (rf"{MAP} The gradient of the loss with respect to $W$ is to be derived.", "loss/W"),
     (rf"{MAP} The derivatives $\partial L/\partial W_{{ij}}$ are to be derived.", "loss/W"),

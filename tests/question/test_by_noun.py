@@ -51,6 +51,10 @@ def test_a_noun_of_several_letters_or_of_none_is_open(layer: str, words: str) ->
         asked(f"{layer} {BY} {words}.")
 
 
+def test_an_input_of_no_weights_is_left_to_others() -> None:
+    assert not asked(r"Let $y_k = \sum_a \sum_c T_{kac} u_a q_c + b_k$. Derive the backward message to the input.")
+
+
 @pytest.mark.parametrize("words", ["the weights and the bias", "the weights and biases", "the parameters"])
 def test_all_that_is_trained_is_the_parameter_message(words: str) -> None:
     module = module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{ONE} Derive the gradients with respect to {words}.\n"))

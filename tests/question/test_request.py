@@ -169,7 +169,7 @@ PLAIN = r"$y = \tanh(W x + b)$ with $x \in \mathbb{R}^n$ and weights $W$, $b$."
 
 
 @pytest.mark.parametrize("asked", [
-    r"Derive $\partial L/\partial W$ and $g_x$.", r"Derive $g_x$ and $\partial L/\partial W$.",
+    r"Derive $\partial L/\partial W$ and $q_x$.", r"Derive $q_x$ and $\partial L/\partial W$.",
     r"Derive $\delta_x$, $\delta_W$ and $\partial L/\partial b$.", r"Derive $\partial L/\partial W$ and $J_x$.",
     r"Derive $\partial L/\partial W$ and the curvature.", r"Derive the spectrum and the backward message.",
     r"Derive the backward message and $dW$.", "Compute the Jacobian, the eigenvalues and the parameter messages.",

@@ -60,7 +60,7 @@ def _told_as_derivative(formula: Formula) -> bool:
 def _asked(card: Card, formulas: Sequence[Formula]) -> bool:
     """One of them stands behind an order in its sentence."""
     prose = prose_of(card.question, card.question_line, formulas)
-    return any(named(prose.text[prose.sentence(gap.start)[0] : gap.start], "ask.verb") for gap in prose.gaps)
+    return any(_is_ordered(prose, gap) for gap in prose.gaps)
 
 
 def _base(match: re.Match[str]) -> str:

@@ -150,7 +150,7 @@ def _places(prose: Prose, layers: Sequence[Brought]) -> Iterator[tuple[tuple[int
     if not all(_is_ours(prose, noun) for noun in asked) or _is_doubtful(layers) and not biases:
         return
     deep, text = [layer for layer in layers if (layer.trained if biases else layer.weights)], prose.text
-    for noun in asked:
+    for noun in asked if deep else ():
         listed = [n for n in asked if n is noun or _joins(text, min(n.stop, noun.stop), max(n.start, noun.start))]
         which = [at for n in (noun, *listed[::-1]) if (at := _which(prose, n, deep)) is not None]
         found = _called(prose, noun, which[:1], deep)

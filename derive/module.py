@@ -131,6 +131,7 @@ class Module:
     masks: tuple[Mask, ...] = ()  # that the question asks for
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
     claims: tuple[tuple[Rel, int], ...] = ()  # equations that the question asks to show, and their lines
+    written_in: tuple[tuple[tuple[str, ...], str], ...] = ()  # «in terms of $p$»: letters, and where
     written: tuple[tuple[Rel, int], ...] = ()  # what the question says of letters that a statement defines otherwise
 
     @property
@@ -253,7 +254,7 @@ class Module:
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
         plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=(), claims=(),
-                        written=(), values=(), decimals=False, rows=False, updates=(), masks=())
+                        written=(), written_in=(), values=(), decimals=False, rows=False, updates=(), masks=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

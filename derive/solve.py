@@ -270,6 +270,7 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     from derive.calculus.one_window import derivation
     from derive.calculus.subexpressions import lettered
     from derive.exposition.sheet import compose, with_checks
+    from derive.exposition.subject import not_written_so
     from derive.verify.claimed import judged
     from derive.verify.sheet import verify
     from derive.verify.words import closed
@@ -278,6 +279,9 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     module = judged(lettered(module))
     messages = derivation(settled(module))
     refuse_nothing(messages)
+    if said := not_written_so(messages):
+        module = replace(module, readings=(*module.readings, *said))
+        messages = derivation(settled(module))
     sheet = compose(messages, read.question if read else "")
     report = verify(sheet, messages)
     if code:

@@ -69,7 +69,9 @@ def _relation(part: ex.Rel, ranges: Ranges) -> ex.Rel | bool:
 
 
 def _of_inner(left: ex.Expr, op: str, right: ex.Expr) -> ex.Rel | bool:
-    """min(c, u) > k says u > k where c > k, and nothing at all else; max(c, u) > k is u > k where c ≤ k."""
+    """min(c, u) > k says u > k where c > k, and nothing else; max(c, u) > k is u > k where c ≤ k; u ≠ u never."""
+    if left is right:
+        return ex.HOLDS[op](Fraction(0), Fraction(0))
     if isinstance(right, ex.Extremum) and isinstance(left, ex.Num) and op in "<≤>≥":
         left, op, right = right, ex.TURNED[op], left
     if not (isinstance(left, ex.Extremum) and isinstance(right, ex.Num) and op in "<≤>≥" and len(left.args) == 2):

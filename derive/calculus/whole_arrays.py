@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import chain
+from typing import cast
 
 import derive.expr as ex
 from derive.calculus.algebra import monomial
@@ -46,9 +48,12 @@ class Whole:
         others = [n for n in self.numbers if n not in products and n not in plain]
         flat = ex.mul(monomial(ex.mul(*plain)).expr(), *others)
         parts = flat.factors if isinstance(flat, ex.Mul) else () if flat is ex.ONE else (flat,)
-        under = {f: f.base if f.exponent.value == -1 else ex.Pow(f.base, ex.Num(-f.exponent.value)) for f in parts
-                 if isinstance(f, ex.Pow) and isinstance(f.exponent, ex.Num) and f.exponent.value < 0}
-        below = sorted(under.values(), key=lambda f: not isinstance(f, ex.Size))
+        under = [f for f in parts if isinstance(f, ex.Pow) and isinstance(f.exponent, ex.Num) and f.exponent.value < 0]
+        powers = dict[ex.Expr, Fraction]()
+        for f in under:
+            powers[f.base] = powers.get(f.base, Fraction(0)) - cast(ex.Num, f.exponent).value
+        below = [base if n == 1 else ex.Pow(base, ex.Num(n)) for base, n in powers.items()]
+        below.sort(key=lambda f: not isinstance(f, ex.Size))
         factors = [f for f in parts if f not in under]
         if below and factors and isinstance(factors[0], ex.Num):
             below.insert(0, ex.Num(factors[0].value.denominator))

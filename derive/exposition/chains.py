@@ -106,10 +106,11 @@ def link(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) ->
 
 
 def _theirs(before: Partial, target: Target) -> dict[Node, Node]:
-    """The letters of x as the question writes it, where they are not those of t."""
+    """The letters of x as the question writes it, where they are not those of t; at a label s_y those of any s_k."""
     own, asked = cast(Entry, before.wrt).indices, cast(Entry, target.before.wrt).indices
     clash = free_indices(before.of) & frozenset().union(*map(free_indices, asked))
-    return {} if clash or len(own) != len(asked) else dict(zip(own, asked, strict=True))
+    labelled = any(isinstance(i, Entry) for i in asked)
+    return {} if clash or labelled or len(own) != len(asked) else dict(zip(own, asked, strict=True))
 
 
 def _term(before: Partial, inner: Entry, subject: Subject) -> Expr:

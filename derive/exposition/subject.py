@@ -7,6 +7,7 @@ from typing import cast
 
 from derive.calculus.dependence import reached
 from derive.calculus.derivation import Step
+from derive.calculus.expressed import expressed, is_written_in
 from derive.calculus.form import simplified
 from derive.calculus.matrix_form import matrix_form
 from derive.calculus.messages import Messages
@@ -160,7 +161,8 @@ class Subject:
     def target(self, wrt: str) -> Target:
         """∂y/∂wrt of the output."""
         found = self.messages.jacobian(wrt)
-        return Target(self.module.output, wrt, cast(Partial, found.before), cast(Expr, found.after))
+        value = expressed(cast(Expr, found.after), self.module)
+        return Target(self.module.output, wrt, cast(Partial, found.before), value)
 
     def named(self, wanted: Partial) -> Target:
         """A derivative that the question names, in the letters in which it names it."""
@@ -177,12 +179,12 @@ class Subject:
             if isinstance(mine, Entry) and isinstance(theirs, Entry) and len(mine.indices) == len(theirs.indices):
                 letters |= dict(zip(mine.indices, theirs.indices, strict=True))
         before, value = subst(before, letters), subst(value, letters)
-        numbered = any(isinstance(at, Num) for at in letters.values())
+        numbered = any(isinstance(at, (Num, Entry)) for at in letters.values())
         if numbered or len(set(letters.values())) < len(letters):  # ∂E/∂w_1, ∂p_i/∂z_i: a delta is decided
             entries = (before.of, before.wrt)
             ranges = {i: r for e in entries if isinstance(e, Entry) for i, r in entry_ranges(e, self.module).items()}
             value = simplified(value, ranges, self.module)
-        return Target(self.module.output if of == LOSS else of, wrt, before, value, of == LOSS)
+        return Target(self.module.output if of == LOSS else of, wrt, before, expressed(value, self.module), of == LOSS)
 
     @cached_property
     def in_matrices(self) -> bool:
@@ -220,3 +222,11 @@ def _tensor(entry: Expr) -> str:
     assert isinstance(entry, Entry)
     return entry.tensor
 
+
+def not_written_so(messages: Messages) -> tuple[str, ...]:
+    """What is said where no answer is written in the letters that the question names."""
+    module = messages.given
+    values = [t.value for t in Subject(messages).targets] if module.written_in else []
+    return tuple(f"not answered, since it is not written in these letters alone: {where}"
+                 for letters, where in module.written_in
+                 if values and not any(is_written_in(value, letters, module) for value in values))

@@ -24,9 +24,12 @@ from derive.question.parts.concepts import refuse_unshown
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
+from derive.question.requests.by_noun import as_on_card, lettered
 from derive.question.requests.changed import values_left
-from derive.question.requests.request import besides, refuse_torn
+from derive.question.requests.in_formulas import refuse_torn
 from derive.question.requests.slots import refuse_requests
+from derive.question.requests.verbs import besides
+from derive.question.requests.written_in import with_letters_named
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
 from derive.question.words.lexicon import named, only
 from derive.question.words.prose import BREAK, Prose, prose_of
@@ -69,9 +72,10 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
             card = with_statement(card, statement)
         if problems := tuple(statement.unfinished()):
             raise CardError(*problems)
-        module, unanswered = _with_numbers(unbarred(card), statement)
+        card, called = lettered(unbarred(card))
+        module, unanswered = _with_numbers(card, statement)
         not_on = () if outside is None else _not_on(card, outside)
-        return replace(module, readings=(*module.readings, *unanswered, *not_on))
+        return replace(module, readings=(*as_on_card(module.readings, called), *unanswered, *not_on))
     except DeriveError as error:
         aside = isinstance(error, CardError) and outside is None and not _asks(card)
         found = UnsupportedError(_NOTHING_ASKED) if aside else _of_outside(error, outside)
@@ -297,6 +301,7 @@ def _completed(module: Module, question: Question, statement: Statement, posed: 
     if question.statement.derive is None:
         from derive.question.emitted.answered import besides_left
 
+        module = with_letters_named(module, question.prose)
         left = [*values_left(question.prose, module), *besides_left(question.prose, module.readings)]
         module = replace(module, readings=(*module.readings, *left))
     module = with_zeros(with_listed(module, (f.latex for f in question.prose.formulas)), question.prose)

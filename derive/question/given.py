@@ -34,7 +34,8 @@ from derive.question.letters.naming import (
     sizes_said,
     softmax_said,
 )
-from derive.question.requests.request import AskingInWords, request
+from derive.question.requests.asking import AskingInWords
+from derive.question.requests.listed import request
 from derive.question.sentences.tokens import in_english
 from derive.question.windows.geometry import raise_problems, window_geometry
 from derive.question.windows.pooling import is_extreme, name_of_op, tie_rule_of

@@ -17,6 +17,7 @@ from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.letters import short
 from derive.notation.rules.trees import stated, with_trees
 from derive.notation.symbols import Kind, SymbolTable
+from derive.question.letters.applied import is_unsaid
 from derive.question.letters.claims import (
     Doubts,
     facts_of,
@@ -51,15 +52,10 @@ from derive.question.parts.unaccounted import (
 )
 from derive.question.posed import is_posed
 from derive.question.posed_request import in_items, not_answered, refuse_unbound
+from derive.question.requests.asking import AskingInWords, differentiated_in_words
+from derive.question.requests.at_entry import in_case
 from derive.question.requests.excepted import refuse_held, refuse_turned
-from derive.question.requests.request import (
-    AskingInWords,
-    answers_in,
-    asked_second,
-    differentiated_in_words,
-    requested,
-    twice,
-)
+from derive.question.requests.second import asked_second, twice
 from derive.question.requests.slots import (
     Place,
     called,
@@ -68,6 +64,7 @@ from derive.question.requests.slots import (
     refuse_open,
     refuse_passed,
 )
+from derive.question.requests.verbs import answers_in, requested
 from derive.question.sentences.tokens import in_english
 from derive.question.windows.pooling import tie_rule_of
 from derive.question.windows.stated import Reader
@@ -152,6 +149,8 @@ def formulas_read(state: State) -> State:
     read_, prose, of_parts = read_layer(state.card, formulas_of(state.statement, "functions", "shapes", "facts"),
                                         state.doubts)
     read_, chosen = with_chosen(read_, prose)
+    if is_unsaid("sigma", prose):
+        chosen = (*chosen, r"$\sigma$ is the logistic function, since nothing says otherwise")
     return replace(state, read=read_, prose=prose, of_parts=tuple(of_parts), said=chosen,
                    nodes=without_claims(read_.nodes, prose))
 
@@ -323,6 +322,8 @@ def request_read(state: State) -> State:
         arrives = isinstance(derivative.wrt, Entry) and derivative.wrt.tensor == layer.output  # «in terms of ∂L/∂y»
         if arrives or not answers_in(prose, formula):
             _refuse_two_paths(formula, derivative, layer, prose)
+            derivative, said = in_case(formula, derivative, state.read.nodes, prose)
+            asking.unanswered += [said] if said else ()
             asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, bool(state.of_parts))
     trained = asking.everything or asking.whole.get("parameters", False)

@@ -20,7 +20,7 @@ from derive.module import ROLES, Module
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import identifier, name_of
 from derive.question.given import given_module
-from derive.question.requests.request import besides
+from derive.question.requests.verbs import besides
 from derive.question.sentences.actions import ACTIONS, Say, flat
 from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse

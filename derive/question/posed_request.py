@@ -18,6 +18,7 @@ from derive.notation import tree as tr
 from derive.notation.rules.kinds import Said
 from derive.notation.symbols import Kind, name_of
 from derive.question.letters.naming import letters_of
+from derive.question.requests.adjoints import message_of
 from derive.question.requests.of_what import letter_of_noun, nouns
 from derive.question.requests.slots import losses, not_asked_so, refuse_words
 from derive.question.sentences.grammar import words_of
@@ -79,12 +80,16 @@ def not_answered(prose: Prose) -> Iterator[str]:
     for tokens in sentences(prose):
         for item in _items(tokens) if asks(tokens) else ():
             words = {t.text for t in item if t.kind == "word"} - _AND
-            other = not words & _SOUGHT and not any(t.formulas and t.said is not Said.LETTERS for t in item) and any(
+            other = not words & _SOUGHT and not any(t.formulas and _is_sought(t) for t in item) and any(
                 orders(item, n) for n, _ in enumerate(item))
             if (_tells_on(item) or other) and len(words) > 1 and not _is_them(item) and not named(
-                    " ".join(t.text for t in item), "ask.explain"):  # of which is told anyway
+                    " ".join(t.text for t in item), "ask.explain", "request.vjp", "request.back"):  # else it is told
                 said = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
                 yield f"not answered, since no derivative is asked for: {said}"
+
+
+def _is_sought(token: Token) -> bool:
+    return token.said is not Said.LETTERS or any(map(message_of, token.formulas))
 
 
 def _tells_on(item: Sentence) -> bool:

@@ -24,8 +24,8 @@ from derive.question.letters.naming import mentions as mentions_of
 from derive.question.posed_request import items
 from derive.question.requests.excepted import excepted
 from derive.question.requests.of_what import is_spelt_out, letter_of_noun, nouns, tails
-from derive.question.requests.request import requested
 from derive.question.requests.slots import not_asked_so, of_others, understood
+from derive.question.requests.verbs import requested
 from derive.question.sentences.acts import DONE_BESIDES
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.meaning import is_settled

@@ -34,7 +34,7 @@ from derive.question.letters.stacked import with_rows
 from derive.question.parts.around import placed_parts
 from derive.question.parts.between import parts_between
 from derive.question.parts.unwritten import continued_parts, refuse_linear, stated_parts
-from derive.question.requests.request import requested
+from derive.question.requests.verbs import requested
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose, prose_of
 from derive.question.words.reading import Read, declares, one_equation, question_formulas, read_parts, with_cases_said

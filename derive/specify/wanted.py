@@ -61,7 +61,6 @@ class Asking:
         self.arrives = False  # ∂L/∂y stands on the card
         self.unanswered: list[str] = []
         self.trivial: list[str] = []  # ∂x_i/∂x_j
-        self.at_labels: list[tuple[Formula, Partial, int]] = []  # ∂ℓ/∂s_y, which that by any s_k holds
         self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
         self.lettered: dict[str, dict[str, None]] = {}  # by what is said, the letters that it asks for
         self.places: dict[str | Partial, int] = {}  # where kinds, letters and derivatives are asked for
@@ -82,9 +81,6 @@ class Asking:
         of = self.output if of is None else of  # d/dx ln(1 + x²)
         known = {*self.defined, *self.roles}
         loss = of.tensor not in known and not of.indices
-        if any(isinstance(i, Entry) for i in wrt.indices):
-            self.at_labels.append((formula, found, place))
-            return
         if wrt.tensor not in known and wrt.tensor not in self.losses:
             if loss and of.tensor == wrt.tensor:
                 return
@@ -246,18 +242,7 @@ class Asking:
         if self._apart and of is not Of.OUTPUT:
             yield Entry("loss", ())
 
-    def _of_labels(self) -> None:
-        """∂ℓ/∂s_k for ∂ℓ/∂s_y, where it is not asked for by itself."""
-        for formula, asked, place in self.at_labels:
-            wrt, symbol = asked.wrt, self.table.named(asked.wrt.tensor) if isinstance(asked.wrt, Entry) else None
-            if isinstance(wrt, Entry) and symbol is not None and not any(
-                    wrt.tensor in _tensors(own.wrt) for own in (*self.named, *self.of_loss)):
-                own = (Idx(a) if isinstance(i, Entry) else i for i, a in zip(wrt.indices, symbol.axes, strict=True))
-                self.derivative(formula, Partial(asked.of, Entry(wrt.tensor, tuple(own))), place)
-        self.at_labels = []
-
     def found(self) -> Wanted:
-        self._of_labels()
         loss = next(iter(self.losses)) if len(self.losses) == 1 else None
         inner = any(name in self.defined for n in self.of_loss for name in _tensors(n.wrt))
         only = (self.of_loss or self.by_name) and not (self.whole or self.everything or "forward" in self.kinds)

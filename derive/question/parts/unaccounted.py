@@ -21,7 +21,7 @@ from derive.question.letters.claims import is_claimed
 from derive.question.letters.naming import Mention, bare_letters, lettered, letters_of, mentions, written_letters
 from derive.question.parts.recognised import LOSSES
 from derive.question.parts.shown import SHOWN, Formulas
-from derive.question.requests.request import discussed, requested
+from derive.question.requests.verbs import discussed, requested
 from derive.question.sentences.acts import in_brackets, is_background
 from derive.question.words.lexicon import Span, begins, ends, is_near, named, only
 from derive.question.words.prose import BREAK, GAP, Prose

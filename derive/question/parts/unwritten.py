@@ -21,8 +21,8 @@ from derive.question.parts.network import ACTIVATIONS, Own, network
 from derive.question.parts.order import ENDS_THERE, reversed_by
 from derive.question.parts.recognised import Part
 from derive.question.parts.shown import shown
-from derive.question.requests.request import discussed, requested
 from derive.question.requests.slots import beside_parts, not_asked_so
+from derive.question.requests.verbs import discussed, requested
 from derive.question.words.lexicon import ends, named, only, up_to
 from derive.question.words.prose import Gap, Prose
 from derive.specify.definitions import Definition, Definitions

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
 
-from derive.errors import Problem, RequestError
+from derive.errors import RequestError
 from derive.expr import Entry
 from derive.module import Module
 from derive.notation import tree as tr
@@ -16,7 +17,8 @@ from derive.notation.rules.kinds import Said, is_case
 from derive.notation.symbols import name_of
 from derive.notation.tree import is_derivative
 from derive.question.posed_request import is_of_all_layers
-from derive.question.requests.request import is_primed
+from derive.question.requests.in_formulas import is_primed
+from derive.question.requests.slots import not_asked_so
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
 from derive.question.words.lexicon import Span, named
@@ -27,10 +29,8 @@ _CHANGES, _CLAIMS, _AT = _words("CHANGES_GRADIENT"), _words("CLAIMS"), _words("S
 _TRANSPOSED = re.compile(
     r"\\(?:partial|nabla).*[)\]]\s*\^\s*\{?\s*(?:\\top|\\mathsf|\\intercal|T\b)")
 _ACTIVATIONS = frozenset("sigmoid tanh relu leaky_relu prelu elu softplus softmax softsign gelu silu".split())
-_PAIRS = frozenset({("total", "derivative"), ("total", "derivatives"), ("row", "vector"), ("row", "vectors"),
-                    ("test", "time"), ("a", "batch"), ("mini", "batch")})
-_WITH = frozenset("using with from via by".split())
-_GIVEN = frozenset("given for known".split())
+_WITH, _GIVEN = _words("TELLS_WITH_WHAT"), _words("TELLS_OF_WHAT_IS_GIVEN")
+_ORDERED = _words("STANDS_BEFORE_WHAT_IS_ASKED")
 
 
 def refuse_changed(tokens: Sentence, prose: Prose, module: Module, read: bool) -> None:
@@ -40,16 +40,14 @@ def refuse_changed(tokens: Sentence, prose: Prose, module: Module, read: bool) -
     """
     behind = tokens[next((n for n, _ in enumerate(tokens) if orders(tokens, n) and "order" not in {
         t.text for t in tokens[max(0, n - 2) : n]}), 0) :]  # not «in order to obtain …»
-    found = next(chain(_formulas(behind, module), _pairs(behind)), None)
+    found = next(chain(_formulas(behind, module), _others(behind, prose)), None)
     if found is None and not read:
         several = len(module.equations) > 1
         found = next(chain(_words_in(behind, prose), _parts(behind, prose) if several else (),
                            _several(behind, module)), None)
     if found is not None:
-        quoted = prose.plain.quote(found.start, found.start + max(1, len(found.text)))
-        raise RequestError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "
-                                "wanted, or `derive` in the front matter", line=prose.plain.line(found.start),
-                                key="derive"))
+        (problem,) = not_asked_so(prose, found.start, found.start + max(1, len(found.text))).problems
+        raise RequestError(replace(problem, key="derive"))
 
 
 def values_left(prose: Prose, module: Module) -> Iterator[str]:
@@ -83,7 +81,7 @@ def _formulas(tokens: Sentence, module: Module) -> Iterator[Token]:
             if not all(_is_answer(part) for part in trees.statements(tree) if tr.has(part, "PARTIAL", "FRAC", "NABLA")):
                 yield token
         elif is_primed(token.formula) and name_of(str(tr.base_of(tree[0]))) not in own and before.text in (
-                "derive", "and", ",", "compute", "find", "determine", "give", "calculate"):
+                _ORDERED):
             yield token
 
 
@@ -93,12 +91,10 @@ def _is_answer(part: trees.Run) -> bool:
                for side in trees.sides(part))
 
 
-def _pairs(tokens: Sentence) -> Iterator[Token]:
-    for n, (one, other) in enumerate(pairwise(tokens)):
-        alone = one.text != "row" or n and tokens[n - 1].text in ("a", "as")
-        if (one.text, other.text) in _PAIRS and alone:
-            yield one
-    yield from (t for t in tokens if t.text == "layout")
+def _others(tokens: Sentence, prose: Prose) -> Iterator[Token]:
+    """«the total derivative», «as a row vector», «in numerator layout»"""
+    starts = {span.start for span in named(prose.text, "slot.another")}
+    yield from (t for t in tokens if t.start in starts)
 
 
 def _words_in(tokens: Sentence, prose: Prose) -> Iterator[Token]:

@@ -8,7 +8,7 @@ from derive.card import Card
 from derive.errors import CardError, Problem
 from derive.module import ROLES
 from derive.notation.rules.kinds import equates
-from derive.question.requests.request import requested
+from derive.question.requests.verbs import requested
 from derive.question.words.lexicon import named, only
 from derive.question.words.prose import GAP, Prose
 from derive.specify.roles import Role

@@ -47,7 +47,10 @@ def _items(text: str, at: int, end: int) -> Iterator[Place]:
     """«the weights», «∎» of «the weights, the input $x$ and $h$»."""
     words: list[Place] = []
     further = article = False
+    read = at
     for token in _TOKEN.finditer(text, at, end):
+        if token.start() < read:
+            continue
         joins = token[0] == "," or bool(named(token[0], "naming.and"))
         if token[0] == GAP:
             yield token.span()
@@ -59,6 +62,8 @@ def _items(text: str, at: int, end: int) -> Iterator[Place]:
             return  # «$W$ of»
         elif not words and named(token[0], "naming.article", "naming.also"):
             article = True
+        elif words and named(token[0], "by_noun.of") and (read := _layer_behind(text, token.end())):
+            words.append((token.start(), read))
         elif not token[0][0].isalpha() or named(token[0], "naming.further", "naming.apart", "between.of", "naming.is",
                                                 "slot.list_ends", "slot.written_in"):
             yield from _whole(words) if not named(token[0], "naming.is") or not further else ()
@@ -68,6 +73,17 @@ def _items(text: str, at: int, end: int) -> Iterator[Place]:
         else:
             words.append(token.span())
     yield from _whole(words)
+
+
+def _layer_behind(text: str, at: int) -> int:
+    """Where «the first layer», «layer 1» behind a place ends; 0 where it does not stand there."""
+    numbered = next((s.stop for s in named(text, "by_noun.numbered") if text[at : s.start] == " "), 0)
+    if numbered:
+        return numbered
+    places = (s for s in named(text, "by_noun.which") if s.start >= at and only(text, at, s.start, "naming.article"))
+    which = next(places, None)
+    layers = named(text, "by_noun.layer", "by_noun.unit") if which is not None else ()
+    return next((s.stop for s in layers if which is not None and text[which.stop : s.start] == " "), 0)
 
 
 def _whole(words: list[Place]) -> Iterator[Place]:

@@ -14,8 +14,9 @@ from derive.notation.rules.trees import letter, sides, statements
 from derive.notation.tree import base_of, has
 from derive.question.letters.naming import Mention, computed_letters, written_letters
 from derive.question.requests.excepted import excepted
+from derive.question.requests.in_formulas import is_primed
 from derive.question.requests.of_what import tails, told, unknown_nouns
-from derive.question.requests.request import is_primed, requested
+from derive.question.requests.verbs import requested
 from derive.question.words.lexicon import FAMILIES, Span, begins, ends, named, only, spans
 from derive.question.words.prose import BREAK, GAP, Prose
 from derive.specify.roles import Role

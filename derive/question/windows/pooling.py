@@ -46,7 +46,8 @@ from derive.notation.rules.trees import sides, statements
 from derive.notation.symbols import SymbolTable, latex_of
 from derive.notation.tree import Scripted
 from derive.question.letters.naming import bare_letters
-from derive.question.requests.request import Asked, asked, asked_by_statement, discussed
+from derive.question.requests.of_windows import Asked, asked, asked_by_statement
+from derive.question.requests.verbs import discussed
 from derive.question.windows.geometry import adaptive_geometry, geometry, input_size, raise_problems, window_geometry
 from derive.question.windows.lettered import says_other_windows
 from derive.question.windows.stated import Reader, Sizes, options, rank_of

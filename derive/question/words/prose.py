@@ -278,16 +278,27 @@ _LISTS = re.compile(r"\b(?:derive|give|find|compute|calculate|determine|state|wr
 def _with_orders(plain: PlainText) -> PlainText:
     """A text with “derive” in front of what it notes as asked for: «Backward message to $x$?», «Gradients on $a$.»"""
     pieces: list[tuple[str, int]] = [*zip(plain.text, plain.origin, strict=True)]
+    for of in reversed(named(plain.text, "ordered.sensitive")):  # «the sensitivity of $y$ to $x$»
+        noun = of.start + plain.text[of.start : of.stop].index(" ")
+        for start, stop, words in ((of.stop - 2, of.stop, "with respect to"), (of.start, noun, "derivative")):
+            origins = [*[plain.origin[start]] * (len(words) - 1), plain.origin[stop - 1]]
+            pieces[start:stop] = zip(words, origins, strict=True)
+    plain = replace(plain, text="".join(c for c, _ in pieces), origin=tuple(at for _, at in pieces))
     for slash in _SLASH.finditer(plain.text):
         pieces[slash.start(1)] = (",", pieces[slash.start(1)][1])
     text = "".join(c for c, _ in pieces)
     places = dict(_message_lists(text, plain))
-    for please in filter(None, places.values()):
-        pieces[slice(*please)] = [(" ", at) for _, at in pieces[slice(*please)]]
+    for passive in named(text, "ordered.passive"):  # «the gradient by $W$ is to be derived»
+        start = max(text.rfind(sign, 0, passive.start) for sign in f".?!;{BREAK}") + 1
+        start += len(text[start:]) - len(text[start:].lstrip())
+        if not named(text[start : passive.start], "ask", "naming.is"):
+            places[start] = passive.start, passive.stop
     for found in () if places or named(text, "ask.verb", "ask.explain") else _NOTED.finditer(text):
         own = found["what"] != GAP or _DERIVATIVE.match(plain.source, plain.origin[found.start("what")])
         if own and not _FINITE.search(_WHEN.split(found["rest"])[0]):
             places[found.start("what")] = None
+    for idle in filter(None, places.values()):
+        pieces[slice(*idle)] = [(" ", at) for _, at in pieces[slice(*idle)]]
     for start in sorted(places, reverse=True):
         pieces[start:start] = [(c, plain.origin[start]) for c in "derive "]
     return replace(plain, text="".join(c for c, _ in pieces), origin=tuple(at for _, at in pieces))

@@ -347,7 +347,9 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
     Beside a gradient of the loss those that are asked for as such.
     """
     values, beside = subject.module.values, [t for t in subject.targets if t not in subject.forward and not t.loss]
-    for target in (*subject.forward, *(beside if subject.module.rows else ())):
+    targets = (*subject.forward, *(beside if subject.module.rows else ()))
+    most = max((len(point.tensor(t.of)) * len(point.tensor(t.wrt)) for t in targets), default=0)
+    for target in targets:
         of, wrt = cast(Entry, target.before.of), cast(Entry, target.before.wrt)
         indices = (*of.indices, *wrt.indices)
         places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
@@ -356,7 +358,7 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
         if several or mistaken:
             continue
         value = compiled(indices, target.value)
-        every = values or len(places) * len(by) <= MOST_ENTRIES  # what is asked for is all of them
+        every = values or most <= MOST_ENTRIES  # what is asked for is all of them
         for at in places if every else places[:1]:
             known = {i: point.partial(of.tensor, at, wrt.tensor, i) for i in by}
             node = Partial(Entry(of.tensor, tuple(map(Num, at))), Entry(wrt.tensor, ()))

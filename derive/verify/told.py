@@ -16,8 +16,8 @@ from derive.calculus.derivation import derivative, holding, unlettered
 from derive.calculus.extremum import extremisers
 from derive.calculus.kinks import norm
 from derive.calculus.messages import stages, upstream
-from derive.calculus.one_window import MASK, WHOLE, windowed
-from derive.calculus.whole_arrays import lettered
+from derive.calculus.one_window import MASK, WHOLE, scope_tables, windowed
+from derive.calculus.whole_arrays import by_entries, lettered
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
 from derive.notation.symbols import is_own
@@ -335,6 +335,8 @@ ALONE: dict[str, Alone] = {
     "answer_shapes.rows": lambda layer, rows: rows == layer.module.table.rows,
     "answer_shapes.hadamard": _sign(r"\odot"), "answer_shapes.diagonal": _sign(r"\mathrm{diag}"),
     "answer_shapes.ones": _sign(r"\mathbf{1}"),
+    "answer_shapes.functions": lambda layer, said: said == any(
+        by_entries(m.expr, scope_tables(layer.module)[WHOLE], m.latex) for m in layer.answer if m.scope == WHOLE),
     "answer_bracket.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.answer),
     "bracket_meaning.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.sheet.formulas()),
     "digits": lambda layer, digits: digits == max(map(len, layer.decimals), default=_ROUNDED),

@@ -249,8 +249,9 @@ def _of_many(layer: Said, shown: Shown) -> bool:
     of = {of for of, _ in lefts(shown) if isinstance(of, ex.Entry)}
     numbers = (n.terms for m in layer.sheet.formulas() if m.name == "example_forward" for n in ex.conditions(m.expr)
                if isinstance(n, ex.Rel))
-    return any(isinstance(left, ex.Entry) and isinstance(value, ex.Matrix) and 0 < sum(o.tensor == left.tensor for o in of)
-               < sum(map(len, value.rows)) for left, value in numbers)
+    sizes = {left.tensor: sum(map(len, value.rows)) for left, value in numbers
+             if isinstance(left, ex.Entry) and isinstance(value, ex.Matrix)}
+    return any(0 < sum(o.tensor == tensor for o in of) < size for tensor, size in sizes.items())
 
 
 # what the displays must be to which sentences lead

@@ -209,9 +209,12 @@ def _cancelled(layer: Said, by: list[str]) -> bool:
 def _raised(layer: Said, said: Mapping[str, Any]) -> bool:
     """The rule of a power is that of its exponent."""
     exponent = layer.nodes.get(said["exponent"])
-    value = exponent.value if isinstance(exponent, ex.Num) else None
-    return said["kind"] == (
-        "general" if value is None else "reciprocal" if value == -1 else "root" if 2 * value == 1 else "number")
+    if not isinstance(exponent, ex.Num):
+        varies = exponent is None or any(n.tensor not in layer.module.constants for n in ex.walk(exponent)
+                                         if isinstance(n, ex.Entry))
+        return bool(said["kind"] == ("general" if varies else "number"))
+    return bool(said["kind"] == (
+        "reciprocal" if exponent.value == -1 else "root" if 2 * exponent.value == 1 else "number"))
 
 
 def _again(layer: Said, said: Mapping[str, Any]) -> bool:

@@ -52,7 +52,7 @@ PLANTS: list[tuple[str, str, Callable[[Facts], Facts]]] = [
     ("affine_layer", "readings", lambda f: {"readings": [r.replace("taken as input ", "parameter ") for r in f["readings"]]}),
     ("affine_layer", "letters", lambda f: {"rows": [(r[0], r[1].replace("assumed", "input"), r[2]) for r in f["rows"]]}),
     ("affine_layer", "letters", lambda f: {"rows": [(r[0], r[1], r[2].replace("<", r"\le")) for r in f["rows"]]}),
-    ("logistic_regression", "rule_power", lambda f: {"kind": "number"}),
+    ("logistic_regression", "rule_power", lambda f: {"kind": "number"}), ("focal", "rule_power", lambda f: {"kind": "general"}),
     ("logistic_regression", "chain", lambda f: {"through": [f["wrt"]]}),
     ("logistic_regression", "chain", lambda f: {"of": f["wrt"], "wrt": f["of"]}),
     ("gated_linear_unit", "rule_direct", lambda f: {"wrt": f["of"], "of": f["wrt"]}),

@@ -12,12 +12,16 @@ from derive.notation.writer import PARTS, RELATIONS, write
 
 WIDTH = 72  # about a line of a page, in characters as :func:`width` counts them
 _DEEPEST = 3  # brackets in which a line is broken
-_SIGNS, _FACTORS = (re.compile(sign + r"|\\left\(|\\right\)|[(){}]") for sign in (
-    r" [+-] ", r" [+-] | \\odot | \\, (?=\\mathbb)"))
+_BRACKETS = "".join((r"|(?P<open>\\left[(\[])|(?P<close>\\right[)\]])|[(\[]|[)\]]",  # in which a sign may break a line
+                     r"|(?P<within>\\left *(?:\\.|.)|\\begin\b|\\l[Vv]ert(?![a-z])|\\?\{)",  # in which none does
+                     r"|(?P<out>\\right *(?:\\.|.)|\\end\b|\\r[Vv]ert(?![a-z])|\\?\})"))
+_SIGNS, _FACTORS, _CONDITIONS, _LISTS = (re.compile(f"(?P<sign>{sign})" + _BRACKETS) for sign in (
+    r" [+-] ", r" \\odot | \\, (?=\\mathbb)", r"(?<=,)\\ ", r"(?<=[^\\],) "))
 _CASES = re.compile(r"\\begin\{cases\}(.*?)\\end\{cases\}")
 _MATRIX = re.compile(r"\\begin\{pmatrix\}(.*?)\\end\{pmatrix\}")
 _FRACTION = re.compile(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
 _SCRIPT = re.compile(r"[_^]\{((?:[^{}]|\{[^{}]*\})*)\}")
+_EXTREMA = re.compile(r"\\(?:max|min)_")
 _BELOW = re.compile(r"\\(sum|prod|max|min)_\{((?:[^{}]|\{[^{}]*\})*)\}(\^\{[^{}]*\})?")
 
 
@@ -58,26 +62,32 @@ def _filled(parts: list[str], room: float) -> list[str]:
 
 
 def _parts(latex: str, depth: int, signs: re.Pattern[str] = _SIGNS) -> list[str]:
-    """Parted before each of the ``signs`` in at most ``depth`` round brackets and no braces; these are of one size."""
+    """Parted before each of the ``signs`` in at most ``depth`` brackets and no braces; these are of one size."""
     parts, at, level, braces = [""], 0, 0, 0
     for found in signs.finditer(latex):
         before, sign = latex[at:found.start()], found[0]
         at = found.end()
-        braces += (sign == "{") - (sign == "}")
-        level -= sign in (")", r"\right)") and not braces
-        if sign.startswith(" ") and not braces and level <= depth:
+        braces += bool(found["within"]) - bool(found["out"])
+        level -= bool(found["close"] or sign in ")]") and not braces
+        if found["sign"] and not braces and level <= depth:
             parts[-1] += before
-            parts.append(sign.lstrip())
+            parts.append(sign.lstrip(" ").removeprefix("\\ "))
             continue
         spans = not braces and level < depth
-        parts[-1] += before + ({r"\left(": r"\bigl(", r"\right)": r"\bigr)"}.get(sign, sign) if spans else sign)
-        level += sign in ("(", r"\left(") and not braces
+        if spans and (found["open"] or found["close"]):
+            sign = sign.replace(r"\left", r"\bigl").replace(r"\right", r"\bigr")
+        parts[-1] += before + sign
+        level += bool(found["open"] or found[0] in "([") and not braces
     parts[-1] += latex[at:]
     return parts
 
 
 # Where a phone's display is broken first: between equations, before a condition, in one, before a relation.
 _STOPS = (r"(?<=,)\\quad ", r" \\quad (?=\\text)", r"(?<=,)\\ ", r" (?=(?:=|\\iff) )")
+# Then at these, in so many brackets: the lowest level first.
+_LEVELS = ((_SIGNS, 0), (_FACTORS, 0), (_CONDITIONS, 1), *((signs, n) for n in range(1, _DEEPEST) for signs in (
+    _SIGNS, _FACTORS)), (_LISTS, 1), (_LISTS, 2))
+_LESS = 0.8  # a break that leaves more in a row is not worth a line
 _PAIRS = ("{", "}"), ("(", ")"), ("[", "]"), (r"\begin", r"\end")
 
 
@@ -98,26 +108,39 @@ def narrowed(latex: str, room: float = 32) -> str:
             begins = n == 0 and beside and not rest.strip().startswith(r"\quad") or beside and part.startswith("= ")
             made.append(f"{'' if n or not beside else head}&{'' if begins else chr(92) + 'quad '}{part}")
     return rf"\begin{{aligned}} {(' ' + chr(92) * 2 + ' ').join(made)} \end{{aligned}}" if len(made) > 1 or (
-        _folded(inner) != inner) else latex
+        made[0].count(r"\\") > inner.count(r"\\")) else latex
 
 
-def _broken(latex: str, room: float) -> list[str]:
+def _broken(latex: str, room: float, level: int = 0) -> list[str]:
     """The formula in rows, each broken where its parts are tied the least; cases above their conditions."""
-    for stop in _STOPS if width(latex) > room else ():
-        parts = _split(latex, stop)
-        if len(parts) > 1:
-            return [row for part in parts for row in _broken(part, room)]
-    if r"\begin" in latex:
-        return [_folded(latex) if width(latex) > room else latex]
     if width(latex) <= room:
         return [latex]
-    choices = (_filled(_parts(latex, depth, signs), room) for depth in range(_DEEPEST) for signs in (_SIGNS, _FACTORS))
-    return min(choices, key=lambda found: max(room, *map(width, found)))
+    for n, stop in enumerate(_STOPS[level:], level):
+        parts = _split(latex, stop)
+        if len(parts) > 1:
+            return [row for part in parts for row in _broken(part, room, n)]
+    if r"\begin" in latex:
+        return [_folded(latex, room)]
+    found = [(n, rows) for n, (signs, depth) in enumerate(_LEVELS, len(_STOPS)) if n >= level
+             and len(rows := _filled(_parts(latex, depth, signs), room)) > 1]
+    helps = (choice for choice in found if max(map(width, choice[1])) <= max(room, _LESS * width(latex)))
+    n, rows = next(helps, found[0] if found else (0, []))
+    return [row for part in rows for row in _broken(part, room, n + 1)] or [latex]
 
 
-def _folded(latex: str) -> str:
+def _folded(latex: str, room: float) -> str:
     """Cases whose conditions stand below their values, each comma ending a row."""
-    return _CASES.sub(lambda m: re.sub(r" & |(?<=,)\\ ", r" \\\\ \\quad ", m[0]), latex)
+    within = room - width(_CASES.sub("", latex)) - 6
+
+    def broken(part: str) -> list[str]:  # what stands below an operator elsewhere, stands beside it here
+        return _broken(part, within - 5 * len(_EXTREMA.findall(part)))
+
+    def rows(cases: re.Match[str]) -> str:
+        made = [r" \\ \quad ".join(row for part in re.split(r" & |(?<=,)\\ ", case) for row in broken(part))
+                for case in cases[1].strip().split(r" \\ ")]
+        return r"\begin{cases} " + r" \\ ".join(made) + r" \end{cases}"
+
+    return _CASES.sub(rows, latex)
 
 
 def _split(latex: str, stop: str) -> list[str]:
@@ -148,7 +171,7 @@ def _flat(latex: str) -> str:
 def width(latex: str) -> float:
     """How wide a formula is, in letters: scripts count half, of what stands above one another only the wider."""
     latex = _flat(latex)
-    latex = _BELOW.sub(lambda m: "W" * max(4, round(0.7 * width(m[2]))), latex)
+    latex = _BELOW.sub(lambda m: " " + "W" * max(4, round(0.7 * width(m[2]))), latex)
     while _FRACTION.search(latex):
         latex = _FRACTION.sub(lambda m: max(m[1], m[2], key=width), latex)
     scripts = sum(0.6 * width(m[1]) for m in _SCRIPT.finditer(latex))

@@ -68,6 +68,21 @@ def test_for_a_phone_a_display_is_broken_further_and_says_the_same(latex: str) -
     assert narrowed("a = b + c") == "a = b + c"
 
 
+@pytest.mark.parametrize(("latex", "rows"), [
+    (r"a = \mathrm{diag}(c \odot f_{t} \odot (1 - f_{t}))U_{f} + \mathrm{diag}(i_{t} \odot (1 - d \odot d))U_{c}",  # at the + alone
+     [r"a&= \mathrm{diag}(c \odot f_{t} \odot (1 - f_{t}))U_{f}", r"&\quad + \mathrm{diag}(i_{t} \odot (1 - d \odot d))U_{c}"]),
+    (r"a = \sum_{k,l} \delta_{y,kl}w_{m-i,n-j} \, \mathbb{I}[0 \le m - i < 3,\ 0 \le n - j < 3,\ s_{ij} > 0]",
+     [r"a&= \sum_{k,l} \delta_{y,kl}w_{m-i,n-j}", r"&\quad \, \mathbb{I}[0 \le m - i < 3, 0 \le n - j < 3,",
+      r"&\quad s_{ij} > 0]"]),
+    (r"a = \begin{cases} b & \text{if } \sum_{j} (a_{j} - p_{j})^{2} - \sum_{j} (a_{j} - n_{j})^{2} + c > 0 \\ 0 & \text{otherwise}"
+     r" \end{cases}", [r"a&= \begin{cases} b", r"\quad \text{if } \sum_{j} (a_{j} - p_{j})^{2}",
+                       r"\quad - \sum_{j} (a_{j} - n_{j})^{2} + c > 0", "0", r"\quad \text{otherwise} \end{cases}"]),
+])
+def test_for_a_phone_the_lowest_level_is_broken_first(latex: str, rows: list[str]) -> None:
+    inner = narrowed(latex).removeprefix(r"\begin{aligned} ").removesuffix(r" \end{aligned}")
+    assert [row.strip() for row in inner.split(r"\\")] == rows
+
+
 def test_a_matrix_is_as_wide_as_its_widest_row() -> None:
     one, two = (r"x = \begin{pmatrix} " + rows + r" \end{pmatrix}" for rows in ("1 & 2", r"1 & 2 \\ -3 & 4"))
     assert width(one) < width(two) < 16

@@ -206,7 +206,7 @@ def compared(part: ex.Expr, op: str) -> ex.Rel:
         for mine, other in (terms, terms[::-1]):
             m = monomial(mine)
             atom = next(iter(m.powers), None)
-            simple = abs(m.number) == 1 or isinstance(other, ex.Num)
+            simple = abs(m.number) in (1, abs(monomial(other).number)) or isinstance(other, ex.Num)
             if isinstance(atom, ex.Entry) and list(m.powers.values()) == [ex.ONE] and simple:
                 return ex.rel(atom, op if m.number > 0 else ex.TURNED[op],
                               monomial(ex.mul(ex.Num(-1 / m.number), other)).expr())

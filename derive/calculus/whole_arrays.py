@@ -121,6 +121,14 @@ def _is_symmetric(node: ex.Expr) -> bool:
         isinstance(f, (ex.Num, ex.Size, ex.Pow)) for f in (numbers if pair else (*numbers, u)))
 
 
+def by_entries(node: ex.Node, table: SymbolTable, form: str) -> bool:
+    """A function of a vector or matrix stands in a formula that is written as ``form``, entry by entry."""
+    functions = (n for n in ex.walk(node) if isinstance(n, ex.Fn | ex.Extremum | ex.Bracket)
+                 or isinstance(n, ex.Pow) and not isinstance(n.exponent, ex.Num))
+    return any(isinstance(e, ex.Entry) and ex.free_indices(e) & ex.free_indices(f) and lettered(e.tensor, table, form)
+               for f in functions for e in ex.walk(f))
+
+
 def _turns(node: ex.Expr) -> int:
     return sum(isinstance(n, ex.Fn) and n.name == TRANSPOSE for n in ex.walk(node))
 

@@ -209,7 +209,8 @@ def messages(b: Builder, subject: Subject, item: Item) -> None:
         value = renamed(cast(Expr, message.after), message.before, target.before.wrt)
         whole.stated(b, subject, f"message_{target.wrt}", asked, value)
         windows.here(b, subject, asked, value)
-        whole.masked(b, subject, target.wrt, Partial(asked.of, Entry(target.wrt, ())))
+        if not subject.module.values:  # the numbers are the answer
+            whole.masked(b, subject, target.wrt, Partial(asked.of, Entry(target.wrt, ())))
         return
     again = any(isinstance(m, Math) and m.name.startswith("message_") for m in b.blocks)
     b.prose("answer_messages", delta=b.m(delta), gradient=b.m(Partial(Entry("loss", ()), subject.output)),

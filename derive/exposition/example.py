@@ -128,11 +128,17 @@ def exact(b: Builder, results: list[Result], column: bool) -> None:
     for part in _PARTS:
         own = [r for r in results if r.part == part]
         if own:
-            of_many = [r for r in own if not isinstance(r.node, Partial) or len(r.node.of.children()) > 0]
-            several = len(of_many) > (part == "forward")
+            several = of_many(own, results) if part == "derivatives" else len(own) > 1
             facts: dict[str, Any] = {"digits": None} if part == "between" else {"several": several}
             b.prose(f"example_{part}", **facts)
         b.joined(f"example_{part}", (eq(node, printed(values, column)) for node, values, _ in own), "example")
+
+
+def of_many(derivatives: list[Result], results: list[Result]) -> bool:
+    """Some of the outputs have no derivatives here."""
+    entries = {r.node.tensor: len(r.values) for r in results if isinstance(r.node, Entry)}
+    of = {r.node.of for r in derivatives if isinstance(r.node, Partial) and isinstance(r.node.of, Entry)}
+    return any(sum(o.tensor == tensor for o in of) < entries.get(tensor, 0) for tensor in {o.tensor for o in of})
 
 
 def rounded(b: Builder, results: list[Result], words: str) -> None:

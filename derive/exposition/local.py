@@ -210,7 +210,7 @@ def _words(b: Builder, step: Shown, module: Module) -> str:
                            for f in factors)
             return b.say("rule_product", quotient=quotient)
         case "power", ex.Pow(_, exponent):
-            kind = _power(exponent)
+            kind = _power(exponent, module)
             return b.say("rule_power", kind=kind, exponent=b.m(exponent))
         case "sum", ex.Reduce():
             only, one = _only(b, step, module.table)
@@ -223,9 +223,10 @@ def _words(b: Builder, step: Shown, module: Module) -> str:
             return b.say(f"rule_{step.rule}")
 
 
-def _power(exponent: ex.Expr) -> str:
+def _power(exponent: ex.Expr, module: Module) -> str:
     if not isinstance(exponent, ex.Num):
-        return "general"
+        fixed = all(n.tensor in module.constants for n in ex.walk(exponent) if isinstance(n, ex.Entry))
+        return "number" if fixed else "general"
     return "reciprocal" if exponent.value == -1 else "root" if exponent.value * 2 == 1 else "number"
 
 

@@ -25,7 +25,8 @@ def title(b: Builder, subject: Subject) -> str:
     named = [t for item in subject.items if item.kind == "named" for t in item.targets]
     of = dict.fromkeys(b.m(Entry("loss" if t.loss else t.of, ())) for t in named)
     wrt = dict.fromkeys(b.letter(s) for t in named if (s := module.table.named(t.wrt)))
-    kinds = list(dict.fromkeys(i.kind for i in subject.items))
+    asked = "output" if module.jacobian_apart and "vjp" not in module.asked else "input"  # no message is meant
+    kinds = list(dict.fromkeys(asked if i.kind == "input" else i.kind for i in subject.items))
     return b.say("title", parts=parts, kinds=kinds, of=[*of], wrt=[*wrt],
                  formula="" if parts or kinds == ["named"] else formula(b, subject, module.equations[-1], WIDTH),
                  output=output, letters=letters[:_MOST], more=len(letters) > _MOST)

@@ -10,7 +10,7 @@ from derive.axes import extent
 from derive.calculus.matrix_form import matrix_form
 from derive.calculus.one_window import MASK, WHOLE
 from derive.calculus.selection import selected
-from derive.calculus.whole_arrays import lettered, product, transposed
+from derive.calculus.whole_arrays import by_entries, lettered, product, transposed
 from derive.errors import DeriveError
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, printed, with_limits
@@ -136,6 +136,7 @@ def shapes(b: Builder, subject: Subject) -> None:
         found.setdefault(tuple(b.m(extent(size)) for size in axes), []).append(b.m(letter, WHOLE))
     signs = {sign: any(latex in form.latex for form in forms) for sign, latex in (
         ("hadamard", r"\odot"), ("diagonal", r"\mathrm{diag}"), ("ones", r"\mathbf{1}"))}
+    signs["functions"] = any(by_entries(form.expr, table, form.latex) for form in forms)
     if forms:
         b.prose("answer_shapes", shapes=list(found.items()), rows=subject.module.table.rows, letter=b.gradient,
                 deltas=any(name.startswith("delta_") and not is_own(table.named(name)) for name, _ in names), **signs)

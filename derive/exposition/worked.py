@@ -60,6 +60,9 @@ class Result(NamedTuple):
     part: str
 
 
+_Seen = tuple[frozenset[tuple[int, int]], Point]  # a point, and the branches that hold there
+
+
 class Worked(NamedTuple):
     """Numbers and what follows from them."""
 
@@ -90,10 +93,22 @@ def worked(subject: Subject, kind: Arithmetic) -> list[Worked]:
         draws, compiler = _Draws(subject, kind, sizes), Compiler.of(subject.messages, kind)
         compiled = cache(compiler.function)
         branches = [c for equation in module.equations for c in compiler.claims(equation) if c.marks]
-        points = [(_visited(branches, point), point) for point in map(draws.point, range(_MOST_DRAWN)) if _ends(point)]
+        points = _seen(draws, branches)
         return _chosen(points, lambda point: _off_kinks(subject, point, compiled))
     except UnsupportedError:
         return []
+
+
+def _seen(draws: _Draws, branches: list[Claim]) -> list[_Seen]:
+    """Points with the branches that hold there: more, whose numbers are closer, where these leave one out."""
+    places = {(n, hit) for n, claim in enumerate(branches) for hit in range(len(claim.marks))}
+    found: list[_Seen] = []
+    for tried in range(2 * _MOST_DRAWN):
+        if tried == _MOST_DRAWN and not places.difference(*(visited for visited, _ in found)):
+            break
+        if _ends(point := draws.point(tried)):
+            found.append((_visited(branches, point), point))
+    return found
 
 
 def _ends(point: Point) -> bool:
@@ -194,21 +209,27 @@ def _visited(branches: list[Claim], point: Point) -> frozenset[tuple[int, int]]:
     return frozenset(found)
 
 
-def _chosen(points: list[tuple[frozenset[tuple[int, int]], Point]],
+def _chosen(points: list[_Seen],
             following: Callable[[Point], list[Result]]) -> list[Worked]:
     """First one that visits most branches, then others until every branch has been visited."""
     missing = frozenset().union(*(visited for visited, _ in points))
     found: list[Worked] = []
     while missing and len(found) <= _OTHERS or not found:
         most = sorted(points, key=lambda p: (-len(p[0] & missing), _repeated(p[1])))
-        good = list(islice(((v, Worked(p, r)) for v, p in most if (v & missing or not found) and (r := following(p))),
-                           _DRAWN))
+        fit = ((v, Worked(p, r)) for v, p in most if (v & missing or not found) and (r := following(p)))
+        good = list(islice(fit, _DRAWN))
+        good += islice((g for g in fit if _shows(g[1])), not any(_shows(w) for _, w in good))
         if not good:
             return found
         visited, best = min(good, key=lambda g: _dull(*g[1]) - _BRANCH * len(g[0] & missing))
         found.append(best)
         missing -= visited
     return found
+
+
+def _shows(example: Worked) -> bool:
+    """A derivative is not 0."""
+    return any(v for r in example.results if r.part != "forward" for v in r.values.values())
 
 
 def _repeated(point: Point) -> int:
@@ -259,7 +280,9 @@ class _Draws(Draws):
         """Whole numbers of both signs, unless they fail: then now and again numbers elsewhere."""
         self._tried += 1
         if self._tried % 3:
-            return {name: self._expected.get(name, "any") for name in self.module.given}
+            near = "small" if self._tried > _MOST_DRAWN else "any"  # for branches that hold where these are close
+            arrays = {name for name, shape in self.sizes[0].shapes.items() if shape}
+            return {name: self._expected.get(name, near if name in arrays else "any") for name in self.module.given}
         modes = dict(super()._modes())  # above 0 what is expected there, but perhaps elsewhere
         return modes | {name: "positive" if mode == "unit" and modes[name] != "unit" else mode
                         for name, mode in self._expected.items()}
@@ -347,7 +370,9 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
     Beside a gradient of the loss those that are asked for as such.
     """
     values, beside = subject.module.values, [t for t in subject.targets if t not in subject.forward and not t.loss]
-    for target in (*subject.forward, *(beside if subject.module.rows else ())):
+    targets = (*subject.forward, *(beside if subject.module.rows else ()))
+    most = max((len(point.tensor(t.of)) * len(point.tensor(t.wrt)) for t in targets), default=0)
+    for target in targets:
         of, wrt = cast(Entry, target.before.of), cast(Entry, target.before.wrt)
         indices = (*of.indices, *wrt.indices)
         places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
@@ -356,7 +381,7 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
         if several or mistaken:
             continue
         value = compiled(indices, target.value)
-        every = values or len(places) * len(by) <= MOST_ENTRIES  # what is asked for is all of them
+        every = values or most <= MOST_ENTRIES  # what is asked for is all of them
         for at in places if every else places[:1]:
             known = {i: point.partial(of.tensor, at, wrt.tensor, i) for i in by}
             node = Partial(Entry(of.tensor, tuple(map(Num, at))), Entry(wrt.tensor, ()))

@@ -172,6 +172,7 @@ _ABOVE, _BESIDE = 0.8, 0.9
 _MIDDLE, _BELOW = 2.4, 1.1
 _WIDE, _APART = 3.2, 0.9  # an output in a column, and the way to the next
 _ARROWS = 9  # more of them are a tangle
+_LANES = (0.37, -0.37, 0.29, -0.29)  # below and above the middle of a row
 _FITS = 3  # signs of a sum within a cell
 
 
@@ -244,11 +245,20 @@ def _column(example: Example, letters: Letters, grid: Grid, middle: float, name:
         items.append(Cell(x, y, "cell", text, width=_WIDE, height=_APART - 0.15))
         u, v = grid.middle(cell)
         row = lanes.setdefault(v, {})  # a lane for each entry, beside the numbers of a row, not through them
-        v += row.setdefault(cell, (0.37, -0.37, 0.29, -0.29)[len(row) % 4])
+        free = [lane for lane in _lanes(example, cell) if lane not in row.values()]
+        v += row.setdefault(cell, free[0] if free else _LANES[0])
         w = y + _APART / 2 - 0.08
-        path = ((u + 0.4, v), (grid.right + 0.1, v), (x - 0.35, w), (x - 0.08, w))
+        end = u + (0.49 if example.role(cell) == "shared" else 0.4)  # beside a sum that stands there
+        path = ((end, v), (grid.right + 0.1, v), (x - 0.35, w), (x - 0.08, w))
         items.append(Line(path if role == "forward" else path[::-1], role, smooth=True))
     return items
+
+
+def _lanes(example: Example, cell: Index) -> tuple[float, ...]:
+    """Above the numbers where a sum stands below one further right, which the line passes."""
+    right = (other for other in example.source if other[0] == cell[0] and other[1] > cell[1])
+    passed = any(example.role(other) == "shared" for other in right)
+    return _LANES[1::2] + _LANES[::2] if passed else _LANES
 
 
 def _beside(letters: Letters, grid: Grid, middle: float, name: str, values: Values, role: str) -> list[Item]:

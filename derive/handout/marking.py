@@ -28,6 +28,7 @@ from derive.expr import (
     Pow,
     Reduce,
     Rel,
+    conditions,
     eq,
     walk,
 )
@@ -205,8 +206,19 @@ def items(solution: Solution) -> tuple[Item, ...]:
     made = [replace(item, steps=tuple(beyond(item, made, module))) for item in made]
     if module.values:
         made = list(in_numbers(made, solution))
-    first = next((n for n, item in enumerate(made) if item.kind != "forward"), 0)
-    return tuple(replace(m, formulas=(*between, *m.formulas)) if n == first else m for n, m in enumerate(made))
+    return tuple(_with_between(made, between))
+
+
+def _with_between(made: Iterable[Item], between: Sequence[Math]) -> Iterator[Item]:
+    """Each gradient between with the first item that goes by it."""
+    for item in made:
+        used, own = {n.tensor for value in item.values for n in walk(value) if isinstance(n, Entry)}, list[Math]()
+        for block in reversed(between):
+            if used & {cast(Entry, s.terms[0]).tensor for s in conditions(block.expr) if isinstance(s, Rel)}:
+                used |= {n.tensor for n in walk(block.expr) if isinstance(n, Entry)}
+                own.insert(0, block)
+        between = [block for block in between if block not in own]
+        yield replace(item, formulas=(*own, *item.formulas))
 
 
 def beyond(item: Item, asked: Sequence[Item], module: Module) -> Iterator[Step]:
@@ -324,7 +336,8 @@ def _of_windows(story: Story, asked: Sequence[Item]) -> Iterator[tuple[str, Item
     for item in asked:
         for words in (*(wrong if item.kind != "message" or len(asked) == 1 else ()),
                       *(w for w in back if item.kind == "message" or item.kind == "either" and w != MASK_ALONE)):
-            yield words, item, HALF if words.startswith(_SLIPS) else WHOLE
+            slip = words.startswith(_SLIPS) or item.kind == "either" and words in back  # the derivative alone is right
+            yield words, item, HALF if slip else WHOLE
 
 
 def _of_formulas(item: Item) -> Iterator[tuple[str, Fraction]]:

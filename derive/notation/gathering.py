@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from derive.notation.shapes import ARRANGED
 from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, is_capital, labelled, lexicon
 
 EMPTY = SymbolTable(())
+_LOGARITHM = re.compile(r"\\(ln|log)(?![A-Za-z])")
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
@@ -58,7 +60,13 @@ def gather(
         replace(found, softmax="rows"), nodes, gathering.undecided(), gathering.plain(),
         gathering.decided() | gathering.of_numbers)
     return replace(shaped, open=(*shaped.open, *gathering.open.items()), vectors=gathering.has_vectors(shaped),
-                   softmax=softmax or softmaxes(nodes, shaped))
+                   softmax=softmax or softmaxes(nodes, shaped), ln=table.ln or _writes_ln(formulas))
+
+
+def _writes_ln(formulas: Iterable[Formula]) -> bool:
+    r"""\ln stands in the formulas, and no \log."""
+    found = {name for f in formulas for name in _LOGARITHM.findall(f.source.latex)}
+    return found == {"ln"}
 
 
 def _tree(formula: Formula) -> tr.Items:

@@ -60,6 +60,7 @@ class SymbolTable:
     softmax: str = ""  # what the softmax of a matrix is taken of: its rows or its columns
     pointers: frozenset[str] = frozenset()  # letters whose entries are indices: the label y of p_y
     open: tuple[tuple[str, tuple[str, ...]], ...] = ()  # letters that two shapes fit, and which
+    ln: bool = False  # the logarithm is written so
     decimals: bool = False  # numbers are written as decimals where these end
     language: str = "en"  # of the words in formulas, and of those around them
     _by_name: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)

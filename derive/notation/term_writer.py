@@ -327,7 +327,7 @@ def _is_command(name: str) -> bool:
 
 def _command(w: Writer, name: str) -> str:
     if _is_command(name):
-        return FUNCTIONS[name].latex
+        return r"\ln" if name == "log" and w.table.ln else FUNCTIONS[name].latex
     bare = name.rstrip("'")
     return w.symbol(bare) + name[len(bare) :]
 

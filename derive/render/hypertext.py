@@ -12,8 +12,9 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from derive.errors import CardError, Problem
+from derive.lines import narrowed
 from derive.render.dialect import TreeWriter
-from derive.render.tex import PHONE, formula, in_lines, is_wide, parts
+from derive.render.tex import PHONE, formula, gathered, in_lines, in_rows, is_wide, parts, rows
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -76,6 +77,14 @@ def mathml(latex: str, display: bool = False) -> str:
 def narrow(latex: str) -> str:
     """A display as it is shown on a phone, in place of the wider one before it."""
     return mathml(latex, True).replace("<math", '<math class="narrow"', 1)
+
+
+def phone(latex: str) -> str:
+    """A display of the author's in lines for a phone."""
+    if in_rows(latex):
+        return latex
+    first, *others = (narrowed(" ".join(line.split())) if is_wide(line) else line for line in rows(latex, PHONE))
+    return gathered((first, *others)) if others else first
 
 
 def _known(latex: str) -> str:
@@ -232,8 +241,8 @@ class Writer(TreeWriter):
         return self._display(node.content, "span")
 
     def _display(self, latex: str, tag: str = "div") -> str:
-        written, slim = self.formula(mathml, latex, True), in_lines(latex, PHONE)
-        if slim == in_lines(latex):
+        written, slim = self.formula(mathml, latex, True), phone(latex)
+        if slim in (in_lines(latex), " ".join(latex.split())):
             return self._tag(tag, written, ' class="display"')
         return self._tag(tag, written + narrow(slim), ' class="display broken"')
 

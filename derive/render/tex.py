@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -265,7 +266,7 @@ _BOX = re.compile(
     r"\\begin\{(\w+)\}(?:(?!\\begin\{).)*?\\end\{\1\}|\\left(?:(?!\\left\b).)*?\\right(?:\\?[^\\\s]|\\[a-zA-Z]+)|\{[^{}]*\}",
     re.DOTALL,
 )
-_BETWEEN = re.compile(r"(?<=,)\s*\\quad(?![a-zA-Z])\s*")
+_BETWEEN = re.compile(r"(?<=,)\s*\\q?quad(?![a-zA-Z])\s*")
 _ROWS = re.compile(r"\\\\|(?<!\\)&")  # has lines of its own
 _MACRO = re.compile(r"\\(?:left|right|quad|d?frac|text|math[a-z]+)(?![a-zA-Z])|[{}_^\s]")
 _NAMED = re.compile(r"\\[a-zA-Z]+|\\.")
@@ -283,7 +284,7 @@ def parts(latex: str) -> list[str]:
     r"""A formula's parts between commas and ``\quad``, each with its comma; of one in rows the whole."""
     found, at = [], 0
     bare = masked(latex)
-    for gap in _BETWEEN.finditer(bare) if not _ROWS.search(bare) else ():
+    for gap in _BETWEEN.finditer(bare) if not in_rows(latex) else ():
         found.append(latex[at:gap.start()])
         at = gap.end()
     return [*found, latex[at:]]
@@ -291,13 +292,29 @@ def parts(latex: str) -> list[str]:
 
 def in_lines(latex: str, longest: int = LONGEST) -> str:
     """The formula as it is, or its parts in as few lines as hold them."""
+    lines = rows(latex, longest)
+    return latex if len(lines) == 1 else gathered(lines)
+
+
+def rows(latex: str, longest: int) -> list[str]:
+    """A formula's parts put together as long as they fit a line."""
     lines: list[str] = []
     for part in parts(latex):
         if lines and _wide(lines[-1]) + _wide(part) <= longest:
             lines[-1] += rf" \quad {part}"
         else:
             lines.append(part)
-    return latex if len(lines) == 1 else r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
+    return lines
+
+
+def gathered(lines: Iterable[str]) -> str:
+    """Lines below one another."""
+    return r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
+
+
+def in_rows(latex: str) -> bool:
+    """Whether a formula has rows or columns of its own."""
+    return bool(_ROWS.search(masked(latex)))
 
 
 def is_wide(latex: str) -> bool:

@@ -244,6 +244,16 @@ def _messages(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
     return bool(counted and (alone or not said["alone"]))
 
 
+def _of_many(layer: Said, shown: Shown) -> bool:
+    """Of more outputs than have derivatives in the displays the numbers stand in the sheet."""
+    of = {of for of, _ in lefts(shown) if isinstance(of, ex.Entry)}
+    numbers = (n.terms for m in layer.sheet.formulas() if m.name == "example_forward" for n in ex.conditions(m.expr)
+               if isinstance(n, ex.Rel))
+    sizes = {left.tensor: sum(map(len, value.rows)) for left, value in numbers
+             if isinstance(left, ex.Entry) and isinstance(value, ex.Matrix)}
+    return any(0 < sum(o.tensor == tensor for o in of) < size for tensor, size in sizes.items())
+
+
 # what the displays must be to which sentences lead
 LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "chain": _through,
@@ -264,8 +274,7 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "answer_messages": _messages,
     "example_forward": lambda layer, said, shown: said["several"] == (
         sum(len(ex.conditions(m.expr)) for m in shown) > 1),
-    "example_derivatives": lambda layer, said, shown: said["several"] == any(
-        isinstance(of, ex.Entry) and bool(of.indices) for of, _ in lefts(shown)),
+    "example_derivatives": lambda layer, said, shown: said["several"] == _of_many(layer, shown),
     "example_given": lambda layer, said, shown: said.get("upstream", True) == any(
         isinstance(n, ex.Entry) and n.tensor.startswith("delta_") for m in shown for n in ex.walk(m.expr)),
 }

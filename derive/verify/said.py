@@ -344,7 +344,9 @@ def _named_parts(layer: Said, parts: tuple[str | Rel, ...]) -> list[str]:
 def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
     """The messages that a title names are those asked for, in their order; the layer's extreme is its own."""
     module = layer.module
-    known = {"jacobian": "input", "vjp": "input", "forward": "forward", "parameters": "parameter"}
+    alone = module.jacobian_apart and "vjp" not in module.asked
+    known = {"jacobian": "output" if alone else "input", "vjp": "input", "forward": "forward",
+             "parameters": "parameter"}
     asked = list(dict.fromkeys(known[a] for a in module.asked if not module.wanted or a == "forward"))
     named = _named_parts(layer, names(module))
     taken = layer.ops if any(w.whole for w in windowed(module)) else {"max", "min"}

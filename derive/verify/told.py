@@ -16,8 +16,8 @@ from derive.calculus.derivation import derivative, holding, unlettered
 from derive.calculus.extremum import extremisers
 from derive.calculus.kinks import norm
 from derive.calculus.messages import stages, upstream
-from derive.calculus.one_window import MASK, WHOLE, windowed
-from derive.calculus.whole_arrays import lettered
+from derive.calculus.one_window import MASK, WHOLE, scope_tables, windowed
+from derive.calculus.whole_arrays import by_entries, lettered
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
 from derive.notation.symbols import is_own
@@ -209,9 +209,12 @@ def _cancelled(layer: Said, by: list[str]) -> bool:
 def _raised(layer: Said, said: Mapping[str, Any]) -> bool:
     """The rule of a power is that of its exponent."""
     exponent = layer.nodes.get(said["exponent"])
-    value = exponent.value if isinstance(exponent, ex.Num) else None
-    return said["kind"] == (
-        "general" if value is None else "reciprocal" if value == -1 else "root" if 2 * value == 1 else "number")
+    if not isinstance(exponent, ex.Num):
+        varies = exponent is None or any(n.tensor not in layer.module.constants for n in ex.walk(exponent)
+                                         if isinstance(n, ex.Entry))
+        return bool(said["kind"] == ("general" if varies else "number"))
+    return bool(said["kind"] == (
+        "reciprocal" if exponent.value == -1 else "root" if 2 * exponent.value == 1 else "number"))
 
 
 def _again(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -335,6 +338,8 @@ ALONE: dict[str, Alone] = {
     "answer_shapes.rows": lambda layer, rows: rows == layer.module.table.rows,
     "answer_shapes.hadamard": _sign(r"\odot"), "answer_shapes.diagonal": _sign(r"\mathrm{diag}"),
     "answer_shapes.ones": _sign(r"\mathbf{1}"),
+    "answer_shapes.functions": lambda layer, said: said == any(
+        by_entries(m.expr, scope_tables(layer.module)[WHOLE], m.latex) for m in layer.answer if m.scope == WHOLE),
     "answer_bracket.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.answer),
     "bracket_meaning.bracket": lambda layer, bracket: _bracket(layer, bracket, layer.sheet.formulas()),
     "digits": lambda layer, digits: digits == max(map(len, layer.decimals), default=_ROUNDED),

@@ -251,3 +251,24 @@ def test_the_card_s_own_letters_for_numbers_of_units_are_the_answer_s() -> None:
     module = solved("mlp_words_cz").messages.module
     sizes = {s.name: [getattr(n, "name", n) for n in s.sizes] for s in module.table.symbols if s.sizes}
     assert (sizes["W"][0], sizes["V"], sizes["c"]) == ("M", ["K", "M"], ["K"])
+
+
+def test_what_holds_on_the_same_boundary_is_said_once() -> None:
+    said = next(b.text for b in composed_card("triplet").sheet.answer if isinstance(b, Prose) and "unless" in b.text)
+    assert said.count(r"\alpha = 0") == 1 and said.count(", none with respect to") == 2 and "unless $p_{i} = n_{i}$" in said
+
+
+@pytest.mark.parametrize(("name", "entrywise"), [
+    ("mlp_words_cz", True), ("gru_step", True), ("triplet", False), ("lstm_cell", False), ("logistic_samples", False)])
+def test_functions_of_vectors_are_said_to_act_entry_by_entry(name: str, entrywise: bool) -> None:
+    text = " ".join(b.text for b in composed_card(name).sheet.answer if isinstance(b, Prose))
+    assert ("functions act entry by entry" in text) == entrywise
+
+
+@pytest.mark.parametrize(("name", "outputs", "first"), [("conv2d_bank", 1, True), ("conv1d_full", 4, False)])
+def test_of_many_outputs_the_first_is_said_where_others_have_no_numbers(name: str, outputs: int, first: bool) -> None:
+    sheet = composed_card(name).sheet
+    shown = {n.of for b in sheet.details if isinstance(b, Math) and b.name == "example_derivatives" for n in walk(b.expr)
+             if isinstance(n, Partial)}
+    assert len(shown) == outputs
+    assert any("those of the first" in b.text for b in sheet.details if isinstance(b, Prose)) == first

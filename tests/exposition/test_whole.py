@@ -34,8 +34,9 @@ FOUND = {
     "glu": [r"\delta_W = (\delta_y \odot \tilde{y}) x^\top"],
     "max_pooling_backward": [r"\mathop{\mathrm{vec}}(f) = S \mathop{\mathrm{vec}}(x),\quad "
                              r"\mathop{\mathrm{vec}}(\delta_x) = S^\top \mathop{\mathrm{vec}}(\delta_f)"],
-    "max_pooling_numbers": [r"\mathop{\mathrm{vec}}(Y) = S \mathop{\mathrm{vec}}(X),\quad \mathop{\mathrm{vec}}\left("
-                            r"\frac{\partial L}{\partial X}\right) = S^\top \mathop{\mathrm{vec}}(\delta_Y)"],
+    "dl_dx": [r"\mathop{\mathrm{vec}}(y) = S \mathop{\mathrm{vec}}(x),\quad \mathop{\mathrm{vec}}\left("
+              r"\frac{\partial L}{\partial x}\right) = S^\top \mathop{\mathrm{vec}}(\delta_y)"],
+    "max_pooling_numbers": [],  # the numbers are the answer
     "one_d": [r"y = S x,\quad \delta_x = S^\top \delta_y"],
     "maxout_unit": [r"\frac{\partial y}{\partial x} = \bar{W}", r"\delta_x = \bar{W}^\top \delta_y"],
     # of vectors x_n of the card, one for each n
@@ -53,7 +54,7 @@ FOUND = {
 
 @pytest.mark.parametrize("card", FOUND)
 def test_what_is_contracted_makes_the_matrix_form(card: str) -> None:
-    assert [f for f in forms(solved(card)) if f in FOUND[card]] == FOUND[card]
+    assert [f for f in forms(solved(card)) if f in FOUND[card] or not FOUND[card]] == FOUND[card]
 
 
 @pytest.mark.parametrize("card", FOUND)

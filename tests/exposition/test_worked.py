@@ -248,3 +248,10 @@ def test_what_adds_up_at_an_entry_is_seen(name: str) -> None:
     selected, moved = ([n.value for row in expr.terms[1].rows for n in row if isinstance(n, Num)]
                        for expr in (forward, back) if isinstance(expr, Rel) and isinstance(expr.terms[1], Matrix))
     assert len(selected) > len({*selected}) == sum(n != 0 for n in moved)
+
+
+def test_a_branch_that_holds_where_numbers_are_close_is_visited_and_no_example_is_all_zeros() -> None:
+    sheet = composed("contrastive_pairs").sheet
+    (first,) = [m.latex for m in numbers(sheet) if m.name == "example_derivatives"]
+    rows = [row[1] for b in sheet.details if isinstance(b, Table) for row in b.rows if r"\partial" in row[0]]
+    assert len(rows) == 2 and all(re.search("[1-9]", numbers_of) for numbers_of in (first, *rows))

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from derive.figures import receptive_fields
+from derive.figures import receptive_fields, routing
+from derive.figures.windows import Example
 from derive.receptive_field import receptive_field
 from derive.sheet import Cell, Label, Line, Outline, Scene
 from tests.figures.scenes import GEOMETRIES, example, field, letters, scenes
@@ -110,6 +111,17 @@ def test_ways_of_one_entry_share_a_lane_and_no_others_do(name: str) -> None:
         for (u, v), *_ in ways:
             lanes.setdefault(round(v, 3), set()).add(round(u, 3))
         assert all(len(starts) == 1 for starts in lanes.values())
+
+
+def test_no_way_goes_through_a_sum_below_a_number() -> None:
+    upstream = {(0, 0): 3, (0, 1): 5, (1, 1): -1}
+    numbers = Example({(0, n): n for n in range(4)}, dict.fromkeys(upstream, 1), upstream, {(0, n): 4 * (n == 2) for n in range(4)},
+                      {(0, 0): (0, 0), (0, 1): (0, 2), (1, 1): (0, 2)})
+    scene = routing(numbers, letters(2), "max")
+    (cell,) = [i for i in scene.items if isinstance(i, Cell) and i.note]
+    ends = [i.points[-1] for i in scene.items if isinstance(i, Line) and i.role == "backward"]
+    below = [u for u, v in ends if cell.y + cell.height / 2 < v < cell.y + cell.height]
+    assert len(ends) == 3 and len(below) == 2 and min(below) > cell.x + cell.width - 0.02
 
 
 def test_the_description_tells_every_way() -> None:

@@ -147,6 +147,17 @@ def test_an_overlap_can_only_be_lost_where_windows_overlap() -> None:
     assert lost in words("overlapping") and lost not in words("czech")
 
 
+def test_a_lost_overlap_leaves_the_derivative_right() -> None:
+    costs = {m.words.split(":")[0]: m.cost for m in marking(solution("one_d"), 6).mistakes}
+    assert costs["where windows overlap only one contribution is kept"] == 3 and costs["no gradient is passed back at all"] == 6
+
+
+@pytest.mark.parametrize(("name", "between"), [("lstm_cell", [0, 3]), ("gru_step", [1, 0, 0, 0, 0, 0])])
+def test_gradients_between_stand_with_what_goes_by_them(name: str, between: list[int]) -> None:
+    shares = marking(solution(name), 12).shares
+    assert [sum(f.name == "between" for f in item.formulas) for share in shares for item in share.items] == between
+
+
 def test_mistakes_of_a_message_need_a_message() -> None:
     assert "the upstream gradient is left out" in words("overlapping_max_pooling")
     assert "the upstream gradient is left out" not in words("question_maxima")

@@ -90,3 +90,11 @@ def test_a_diagonal_matrix_that_stands_alone_makes_no_letter() -> None:
     r"""“Write it with $\operatorname{diag}(p)$”: diag is a function wherever it is applied, unless the card defines it."""
     table = gather([r"p_k = x_k^2", r"\operatorname{diag}(p)"])
     assert table.named("diag") is None
+
+
+@pytest.mark.parametrize(("formula", "written"), [
+    (r"y = a \ln p", r"\ln(p)"), (r"y = a \log p", r"\log(p)"), (r"y = \log p - a \ln p", r"\log(p)")])
+def test_the_logarithm_is_written_as_the_card_writes_it(formula: str, written: str) -> None:
+    table = gather([formula])
+    node = read(formula, table)
+    assert written in write(node, table) and read(write(node, table), table) is node

@@ -25,7 +25,7 @@ def test_reads(group):
                 read(formula, table)
             continue
         node = read(formula, table)
-        assert write(node, table) == expected
+        assert write(node, table) == (expected.replace(r"\log", r"\ln") if table.ln else expected)
         assert read(expected, table) is node
         assert not any(isinstance(n, Fn) and n.name in MARKS for n in walk(node))
 

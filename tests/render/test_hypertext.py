@@ -105,4 +105,7 @@ def test_on_a_phone_parts_of_a_question_s_formula_stand_in_lines_of_their_own() 
     shown = hypertext.blocks(f"$$\n{long}\n$$")
     assert shown.count("<math") == 2 and shown.count('class="narrow"') == 1 and shown.count("<mtr>") == 2
     assert hypertext.blocks("$$\ny = x\n$$").count("<math") == 1
+    assert hypertext.inline(f"${long}$".replace("quad", "qquad")).count("<math") == 3
+    wide = r"y = t_i\, g_i + (1 - t_i)\, x_i + \operatorname{ReLU}\Big(\sum_{j=1}^n H_{ij} x_j + b_i\Big) + \lVert a - b \rVert"
+    assert hypertext.blocks(f"$$\n{wide}\n$$").count("<mtr>") > 1
     assert hypertext.inline(f"with ${long}$").count("<math") == 3 and hypertext.inline(r"$a,\quad b$").count("<math") == 1

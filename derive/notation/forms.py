@@ -156,7 +156,8 @@ def function(r: Reader, c: tr.Cursor) -> ex.Expr:
         while doubled and (behind := c.peek()) is not None and tr.is_token(tr.base_of(behind), "NAME"):
             factors = [*factors, *r.factor(c)]  # \log 2\pi\sigma^2: a number opens the argument's product
         found = product(factors)
-        if tr.starts_factor(c.peek()):
+        goes_on = name != "log" and tr.is_token(tr.base_of(argument), "BIG") and tr.is_token(c.peek(), "PLUS", "MINUS")
+        if goes_on or tr.starts_factor(c.peek()):  # \tanh \sum_j w_j x_j + b; \log \sum_k e^{z_k} - z_y is usual
             raise r.error(item, f"how far does `{shown}` reach? Put brackets around its argument")
     return r.raised(ex.Fn(name, (found,)), item)
 

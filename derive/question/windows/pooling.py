@@ -207,7 +207,14 @@ def _by_formula(pooled: Pooled) -> Module:
 
 
 def _first(form: WindowForm, read_: Read) -> int | None:
-    """1 of k = 1, …, K and l = 1, …, L, of the output's indices; None where they begin apart, or nothing says it."""
+    """1 of k = 1, …, K and l = 1, …, L, of the output's indices; None where they begin apart, or nothing says it.
+
+    Raises :class:`UnsupportedError` for outputs that begin at 2, as those whose windows stay inside.
+    """
+    late = next((low for low, *_ in _ranges(form, read_) if isinstance(low, Num) and low.value > 1), None)
+    if late is not None:
+        raise UnsupportedError(Problem(f"the outputs are counted from {late.value}: count them from 1, and write the "
+                                       r"window so that it stays inside, as in `y_i = \max(x_i, x_{i+1}, x_{i+2})`"))
     found = {int(low.value) for low, *_ in _ranges(form, read_) if isinstance(low, Num)}
     return found.pop() if len(found) == 1 and found <= {0, 1} else None
 

@@ -88,6 +88,11 @@ class Shown(Formulas):
         return not self.module.fields and any(isinstance(i, Add) for i in self.indices)
 
     @property
+    def before_first(self) -> bool:
+        """Windows that begin in front of the input."""
+        return any(getattr(axis, "padding", 0) for _, field in self.module.fields for axis in field.axes)
+
+    @property
     def indices(self) -> list[Expr]:
         return [i for n in self.nodes if isinstance(n, Entry) for i in n.indices]
 
@@ -134,6 +139,7 @@ class Shown(Formulas):
 SHOWN_BY: Mapping[str, Callable[[Shown], bool]] = {
     "padded": lambda s: not s.shifted or s.guarded,
     "circular": lambda s: not s.shifted or s.turned,
+    "centred": lambda s: not s.module.fields or s.before_first,
     "transposed": lambda s: not s.shifted or s.guarded,
     "dilated": lambda s: not s.shifted or s.spread,
     "strided": lambda s: not s.shifted or s.spread,

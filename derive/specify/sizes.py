@@ -360,6 +360,25 @@ def _runs_freely(module: Module, tensor: str, axis: int) -> bool:
 
 
 def _stated(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> Iterator[Stated]:
+    """The ranges of the outputs' indices: in one statement with an equation or beside it, else the one that is stated.
+    """
+    found = [*_stated_beside(module, nodes)]
+    yield from found
+    alone: dict[ex.Idx, set[tuple[ex.Expr, ex.Expr]]] = {}
+    for _, node in nodes:
+        for part in node.conds if isinstance(node, ex.And) else (node,):
+            match part:
+                case ex.Rel((low, ex.Idx() as v, high), ("≤", ("≤" | "<") as op)):
+                    alone.setdefault(v, set()).add((low, high if op == "≤" else ex.add(high, ex.MINUS_ONE)))
+    known = {(tensor, axis) for tensor, axis, *_ in found}
+    for tensor in module.defined:
+        for axis, index in enumerate(module.definition(tensor)[0].indices):
+            ends = alone.get(index, set()) if isinstance(index, ex.Idx) else set()
+            if len(ends) == 1 and (tensor, axis) not in known:
+                yield tensor, axis, *next(iter(ends))
+
+
+def _stated_beside(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> Iterator[Stated]:
     """The ranges that stand in one statement with the equation of an output, right behind it, or in front of it."""
     pairs = [*itertools.pairwise(nodes)]
     behind = [(one, other, *_ranges_behind(nodes[n + 2 :])) for n, ((_, one), (formula, other)) in enumerate(pairs)

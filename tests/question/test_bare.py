@@ -77,3 +77,9 @@ def test_a_shape_is_asked_for(question: str) -> None:
 ])
 def test_what_is_stated_counts(question: str) -> None:
     assert read(question).asked
+
+
+def test_a_range_that_stands_elsewhere_is_that_of_the_output() -> None:
+    module = read(r"For the neurons $k = 1, \dots, K$ let $y_k = \max(0, x_k)$. Derive $\partial L/\partial x_k$.")
+    assert module.table.named("y").sizes == ("K",) and module.first == 1
+

@@ -164,7 +164,7 @@ def _is_of_request(error: DeriveError, prose: Prose) -> bool:
 
 def _refuse_nouns(question: Question, module: Module) -> None:
     """Raise :class:`CardError` where words ask for a derivative by what layers named in words do not have."""
-    from derive.question.emitted.answered import refuse_unanswered_nouns
+    from derive.question.requests.answered import refuse_unanswered_nouns
 
     if not any(map(equates, question.prose.formulas)) and not any(True for _ in question.statement.given()):
         refuse_unanswered_nouns(question.prose, module)
@@ -244,10 +244,10 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas",
 
     ``known`` are the lines and columns of formulas that are understood although they give entries numbers.
     """
-    from derive.question.emitted.answered import refuse_unread_requests
-    from derive.question.emitted.beside import refuse_unread_words, refuse_untold
     from derive.question.posed import refuse_more
     from derive.question.posed_request import refuse_half, refuse_unasked
+    from derive.question.requests.answered import refuse_unread_requests
+    from derive.question.sentences.beside import refuse_unread_words, refuse_untold
     from derive.question.sentences.tokens import in_english
 
     prose = question.prose
@@ -299,7 +299,7 @@ def _completed(module: Module, question: Question, statement: Statement, posed: 
     refuse_unformulated(question.prose, module, posed)
     module = with_upstream(module, question.prose) if question.statement.upstream is None else module
     if question.statement.derive is None:
-        from derive.question.emitted.answered import besides_left
+        from derive.question.requests.answered import besides_left
 
         module = with_letters_named(module, question.prose)
         left = [*values_left(question.prose, module), *besides_left(question.prose, module.readings)]
@@ -343,7 +343,7 @@ def with_upstream(module: Module, prose: Prose) -> Module:
 
 def _is_loss_by(latex: str | None, module: Module) -> bool:
     r"""\frac{\partial L}{\partial Y} of the output Y and a loss that the layer does not compute."""
-    from derive.question.emitted.asked import derivative_parts
+    from derive.question.requests.quotients import derivative_parts
 
     above, below = map(name_of, (part or "" for part in derivative_parts(latex or "")))
     letters = {*module.given, *module.defined}

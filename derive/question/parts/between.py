@@ -17,7 +17,6 @@ from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import Kind, SymbolTable, name_of, split_label
 from derive.notation.tree import Items, Scripted, inside, names_in
-from derive.question.emitted.asked import derivative_parts
 from derive.question.letters.naming import Mention, bare_letters
 from derive.question.parts.around import computed_by
 from derive.question.parts.chain import Chain
@@ -26,6 +25,7 @@ from derive.question.parts.loose import cut_numbers
 from derive.question.parts.network import network
 from derive.question.parts.recognised import LOSSES, SLOPED, Part, role_of
 from derive.question.parts.unwritten import changing
+from derive.question.requests.quotients import derivative_parts
 from derive.question.sentences.acts import CHANGING, acts, is_told
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.tokens import Sentence, asks, sentences

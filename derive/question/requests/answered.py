@@ -12,9 +12,9 @@ from derive.expr import Entry
 from derive.module import Module
 from derive.notation.rules.kinds import Said
 from derive.notation.symbols import name_of
-from derive.question.emitted.asked import derivative_parts
 from derive.question.posed_request import items as items_of
 from derive.question.requests.changed import refuse_changed
+from derive.question.requests.quotients import derivative_parts
 from derive.question.sentences.actions import Say
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.meaning import Unread, meaning

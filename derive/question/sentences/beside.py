@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from derive.errors import CardError, Problem
-from derive.question.emitted.answered import items
+from derive.question.requests.answered import items
 from derive.question.sentences.actions import ACTIONS
 from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse, words_of

@@ -1,1 +1,0 @@
-"""What was told, as a statement and its module; and what is asked, held against what the module answers."""

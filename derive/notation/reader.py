@@ -276,7 +276,7 @@ class Reader:
             raise self.error(item, "two superscripts; put brackets")
         script = item.sups[0]
         if len(script) == 1 and (tr.is_token(script[0], "TOP") or str(script[0]) == "T" and (
-                "T" not in self.words or self.is_whole(base))):
+                "T" not in self.words or self.undecided or self.is_whole(base))):
             return ex.Fn(TRANSPOSE, (base,))
         if len(script) == 1 and str(script[0]) == "T" and tr.is_token(item.base, "NAME"):
             raise self.error(script[0], f"`{self.shown(item)}`: transposed, or to the power `T`? Write `^\\top`, or "

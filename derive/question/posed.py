@@ -87,7 +87,7 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
         follows, beside = behind or points(tokens), Told(tokens)
         shown = max((t.start for t in tokens if t.equates), default=0)  # words that a formula follows say what it shows
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
-            if _is_special(clause, module):
+            if _is_special(clause, module) or _is_label(clause, module):
                 continue
             said = _held(clause, module) or _takes_limit(clause)
             contrary = contradicts(tokens, clause, module, windows)
@@ -132,6 +132,13 @@ def _is_special(clause: Sentence, module: Module) -> bool:
     numbers = {s.name for s in module.table.symbols if not s.axes and s.name in module.given}
     return clause[0].text in _FOR and any(t.formulas and is_case(t.formula.tree or ()) and {
         *names_in(t.formula.tree or ())} <= numbers for t in clause[1:3])
+
+
+def _is_label(clause: Sentence, module: Module) -> bool:
+    """«$t_{nk} = 1$ if the sample belongs to the class $k$ and $t_{nk} = 0$ otherwise»: what a given letter means."""
+    words, sets = {t.text for t in clause}, [t for t in clause if t.formulas and t.sets]
+    return {"belongs", "class"} <= words and bool(sets) and all(
+        next(names_in(t.formula.tree or ()), "") in module.given for t in sets)
 
 
 def _names_a_part(clause: Sentence) -> bool:

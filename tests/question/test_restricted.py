@@ -37,6 +37,11 @@ def test_a_restriction_is_open(question: str) -> None:
     r"Let $y_i = \sum_j W_{ij} x_j$ with $j = 1, \dots, n$. Derive $\partial L/\partial x_j$.",
     r"Let $p_i = e^{z_i}/\sum_j e^{z_j}$. Derive $\partial p_i/\partial z_k$ for $i = k$ and $i \neq k$.",
     r"Let $E = \sum_{i, j: i < j} (x_i - x_j)^2$. Derive $\partial E/\partial x_k$.",
+    r"Let $E = -\sum_n \sum_k t_{nk} \log y_{nk}$, where $t_{nk} = 1$ if the sample belongs to the class $k$ and $t_{nk} = 0$ "
+    r"otherwise. Derive $\partial E/\partial y_{nk}$.",
+    r"Let $t = \sigma(W x)$ and $y = t \odot x$, where the matrix is $n \times n$ and $\sigma$ is the logistic sigmoid. Derive "
+    r"$\partial L/\partial x$.",
+    r"Let $J = \frac1T\sum_{t=1}^T (w^T x_t - y_t)^2$ with $w, x_t \in \mathbb{R}^n$. Derive $\partial J/\partial w$.",
 ])
 def test_ranges_and_cases_of_what_is_asked_are_none(question: str) -> None:
     assert read(question).wanted

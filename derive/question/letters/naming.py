@@ -89,7 +89,8 @@ def _shares_noun(prose: Prose, previous: Gap, gap: Gap, noun: str) -> bool:
     between = prose.text[previous.start + 1 : gap.start]
     several = any(span.stop == len(noun.rstrip()) for span in named(noun, "naming.several"))
     bare = r"\in\mathbb" not in previous.formula.latex.replace(" ", "")
-    return _joins(between) and not equates(previous.formula) and ("and" in between or bare or several)
+    size = _SHAPE.fullmatch(previous.formula.latex) is not None  # «both matrices are $n \times n$ and $\sigma$ is …»
+    return not size and _joins(between) and not equates(previous.formula) and ("and" in between or bare or several)
 
 
 def _joins(between: str) -> bool:

@@ -128,11 +128,13 @@ def _unwritten(prose: Prose, start: int, stop: int) -> CardError:
 
 
 def _is_drawn(prose: Prose, start: int, given: Collection[str]) -> bool:
-    """«$m_i = 0$ with probability $p$ and $m_i = 1$ otherwise», of a mask that the layer is given."""
+    """«$m_i = 0$ with probability $p$ and $m_i = 1$ otherwise», of a mask that the layer is given; «$t_{nk} = 1$ if the
+    sample belongs to the class $k$ and $t_{nk} = 0$ otherwise», of a label."""
     first, last = prose.sentence(start)
     gap = next((g for g in prose.gaps if start <= g.start < last), None)
     head = next(names_in(gap.formula.tree or ()), "") if gap is not None else ""
-    return "probability" in prose.text[first:start].split() and name_of(head) in given
+    words = prose.text[first:start].split()
+    return ("probability" in words or "belongs" in words and "class" in words) and name_of(head) in given
 
 
 def _is_lettered(prose: Prose, stop: int, known: Collection[str]) -> bool:

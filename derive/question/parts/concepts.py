@@ -75,8 +75,10 @@ class Shown(Formulas):
 
     @property
     def letters(self) -> set[str]:
-        own = {n.name for n in self.nodes if isinstance(n, (Size, Idx))}
-        return {*self.module.given, *self.module.defined, *(name for name, _ in self.module.steps), *own}
+        """Also W of W_f."""
+        own = {*self.module.given, *self.module.defined, *(name for name, _ in self.module.steps)}
+        own |= {n.name for n in self.nodes if isinstance(n, (Size, Idx))}
+        return own | {name.partition("_")[0] for name in own}
 
     @property
     def values(self) -> set[Fraction]:
@@ -95,6 +97,12 @@ class Shown(Formulas):
     @property
     def indices(self) -> list[Expr]:
         return [i for n in self.nodes if isinstance(n, Entry) for i in n.indices]
+
+    @property
+    def channelled(self) -> bool:
+        """x_{c, i+k}: an index beside those that are shifted."""
+        entries = (n for n in self.nodes if isinstance(n, Entry))
+        return any(len({isinstance(i, Add) for i in n.indices}) > 1 for n in entries)
 
     @property
     def guarded(self) -> bool:
@@ -143,7 +151,7 @@ SHOWN_BY: Mapping[str, Callable[[Shown], bool]] = {
     "transposed": lambda s: not s.shifted or s.guarded,
     "dilated": lambda s: not s.shifted or s.spread,
     "strided": lambda s: not s.shifted or s.spread,
-    "channels": lambda s: not s.shifted or s.of_many(),
+    "channels": lambda s: not s.shifted or s.channelled,
     "loss": lambda s: s.scalar_loss,
     "regularised": lambda s: s.penalised,
     "masked": lambda s: s.limited,

@@ -76,7 +76,7 @@ class Whole:
         """The transpose, taken into sums where it is no longer there."""
         inside = tuple(t.turned() for t in self.terms)
         if self.over is not None:
-            return summed(self.over, *inside)
+            return replace(summed(self.over, *inside), numbers=self.numbers)
         node = ex.Add(tuple(t.expr for t in inside)) if inside else transposed(self.array)
         if inside and _turns(node) > _turns(self.array) + 1:
             inside, node = (), transposed(self.array)

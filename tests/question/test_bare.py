@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import derive
 from derive.card import Card
 from derive.errors import CardError
 from derive.module import Module
@@ -82,4 +83,10 @@ def test_what_is_stated_counts(question: str) -> None:
 def test_a_range_that_stands_elsewhere_is_that_of_the_output() -> None:
     module = read(r"For the neurons $k = 1, \dots, K$ let $y_k = \max(0, x_k)$. Derive $\partial L/\partial x_k$.")
     assert module.table.named("y").sizes == ("K",) and module.first == 1
+
+
+def test_a_mean_over_samples_keeps_its_factor_where_it_is_turned() -> None:
+    solution = derive.solve(Card.parse("---\nid: q\n---\n\n# Question\nLet $L = \\frac{1}{2N}\\sum_{n=1}^N \\|W x_n - t_n\\|^2$. "
+                                       "Derive $\\partial L/\\partial W$.\n"))
+    assert solution.report.ok
 

@@ -75,7 +75,7 @@ class Asking:
 
         Raises :class:`CardError` for a letter that the layer does not have.
         """
-        of, wrt = self._entry(found.of), self._entry(found.wrt)
+        of, wrt = self._entry(found.of), self._at_one(self._entry(found.wrt))
         if wrt is None or (of is None and wrt.tensor not in self.roles):
             return
         of = self.output if of is None else of  # d/dx ln(1 + x²)
@@ -112,6 +112,17 @@ class Asking:
         self.at(place, kind)
         self.kinds.setdefault(kind, "")
         self.spoken.setdefault(formula.line, {})[f"${write(Partial(of, wrt), self.table)}$"] = None
+
+    def _at_one(self, wrt: Entry | None) -> Entry | None:
+        """E_{id} for the E_{nd} of word numbers n_t: n by itself is no one entry."""
+        symbol = None if wrt is None else self.table.named(wrt.tensor)
+        if wrt is None or symbol is None or len(symbol.axes) != len(wrt.indices):
+            return wrt
+        known = (self.table.named(i.tensor) if isinstance(i, Entry) else None for i in wrt.indices)
+        whole = [s is not None and isinstance(i, Entry) and len(s.axes) > len(i.indices)
+                 for i, s in zip(wrt.indices, known, strict=True)]
+        return Entry(wrt.tensor, tuple(Idx(a) if w else i for i, a, w in zip(
+            wrt.indices, symbol.axes, whole, strict=True)))
 
     def _entry(self, node: Expr) -> Entry | None:
         """y_k; also the tensor that stands for a function at plain arguments."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import derive
@@ -69,3 +71,10 @@ def test_the_derivation_at_a_label_is_that_by_any_letter() -> None:
     found = solved(rf"{HINGE} Derive $\partial L/\partial s_y$.")
     heads = [b.latex.partition("=")[0] for b in found.sheet.details if isinstance(b, Math)]
     assert any(r"\frac{\partial L}{\partial s_{j}}" in h for h in heads) and not any(r"\partial s_{y}" in h for h in heads)
+
+
+def test_a_letter_of_many_numbers_is_no_entry() -> None:
+    solution = derive.solve(Path(__file__).parents[1] / "cards" / "words" / "embedding_of_words.md")
+    answer = [block.latex for block in solution.sheet.answer if isinstance(block, Math)]
+    assert solution.report.ok and answer[0].startswith(r"\frac{\partial L}{\partial E_{id}} =")
+

@@ -198,6 +198,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
     """
     if readings.denied:
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
+    if readings.more:
+        return Found(Verdict.NOT_READ, readings.more)
     if numeric(item.link.terms[-1]) and not judge.agrees(item.link):
         if readings.first is not None and (found := judge(item.link, readings.first)).verdict in RIGHT:
             return found  # whatever numbers the other letters have

@@ -42,6 +42,10 @@ _GAP = re.compile(r"[\s$\0,]*")
 _BEHIND = re.compile(r"\0*\s*[,:]")
 _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
 _PLACES = frozenset("zero nonzero kink kinks".split())  # no regions
+_HEAD = re.compile(r"\s*(\\delta)(?![A-Za-z])")  # of other letters the definition behind counts
+_ELSEWHERE = re.compile(r"[^?!\n]{0,60}?\b((?:zero|minus one|vanish\w*)\s+(?:otherwise|else|elsewhere)\b"
+                        r"|(?:otherwise|else|elsewhere|in all other cases)\b[a-z ,]{0,30}"
+                        r"\b(?:zero|minus one|vanish\w*))", re.IGNORECASE)
 _CLAUSES = frozenset("if when whenever unless otherwise".split())  # they belong to their own sentence
 _ITEM = re.compile(r"\s*^[ \t]*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
@@ -78,6 +82,7 @@ class Readings:
     here: str = ""  # the doubt of its own sentence
     defines: bool = False  # a word in front of it says so
     parts: bool = False  # the doubt is of words for regions alone: what holds nowhere is wrong whatever they say
+    more: str = ""  # why it says more than its formula does
 
 
 @dataclass(frozen=True)
@@ -180,7 +185,19 @@ class Beside:
         doubt = doubt or self.letters.doubt(own.item, self.blank[start:stop])
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
                         self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"),
-                        bool(strange or regional) and parts)
+                        bool(strange or regional) and parts, self._behind_it(own, bool(told)))
+
+    def _behind_it(self, own: _Place, conditional: bool) -> str:
+        """«zero otherwise», of an equation with a condition; a letter of it that a later formula defines."""
+        later = [p for p in self.places if p.start > own.start]
+        after = next((p.start for p in later if p.item.kind is Kind_.CLAIM), len(self.blank))
+        told = _ELSEWHERE.match(self.blank, own.stop, after) if conditional else None
+        if told is not None:
+            return f"“{' '.join(told[1].split())}” says in words what it is elsewhere"
+        heads = (_HEAD.match(p.item.formula.latex) for p in later if p.item.kind is Kind_.DEFINITION)
+        latex = own.item.formula.latex
+        found = next((h[1] for h in heads if h and re.search(rf"{re.escape(h[1])}(?![A-Za-z])", latex)), "")
+        return f"`{found}` is defined behind it" if found else ""
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""

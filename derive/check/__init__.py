@@ -14,19 +14,19 @@ from derive.card import Card
 from derive.check.answered import Asked, Given, answers, asked
 from derive.check.beside import Beside, Readings
 from derive.check.claims import Item, Kind_, Reading, solution
-from derive.check.examples import Numbers, at_numbers, counted_from_1, from_0, told
+from derive.check.examples import Numbers, at_numbers, counted_from_1, moved, told
 from derive.check.geometries import geometries, is_open, merged
 from derive.check.letters import numeric, paired
 from derive.check.mistakes import follows
 from derive.check.partly import partly
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.several import each, is_of_several, united
-from derive.check.texts import answer_of, cased, repeated, valued
+from derive.check.signs import with_positive
+from derive.check.texts import answer_of, cased, repeated, told_deltas, valued
 from derive.check.unasked import layer_of, unrefuted
 from derive.check.verdict import Found, Judge
-from derive.check.worded import named
 from derive.errors import CardError, DeriveError, Problem
-from derive.expr import Add, Entry, Expr, Partial, Rel, add, walk
+from derive.expr import Add, Cond, Entry, Expr, Partial, Rel, add, walk
 from derive.limits import MOST_BLANKS
 from derive.module import Module
 from derive.notation import write
@@ -106,19 +106,20 @@ def _derived(module: Module) -> tuple[Module, Messages]:
     from derive.calculus.kinks import settled
     from derive.calculus.one_window import derivation, windowed
 
-    own = settled(module)
+    own = with_positive(settled(module))
     messages = derivation(own)
     return messages.module if any(w.whole for w in windowed(own)) else own, messages
 
 
 def _report(text: str, first: int, card: Card, module: Module, path: str | None, marked: bool) -> Report:
     layer, messages = _derived(module)
-    text = cased(valued(text) if module.values else text)
+    text = told_deltas(cased(valued(text) if module.values else text))
     found = solution(text, first, card.question, layer)
-    if counted_from_1([*found.given, *(i.node for i in found.items if i.node is not None)], module):
-        found = found.changed(partial(from_0, module=module))
+    from_1 = counted_from_1([*found.given, *(i.node for i in found.items if i.node is not None)], module)
+    if from_1:
+        found = found.changed(partial(moved, by=-1, module=module))
     judge = _judge(found.reading, messages)
-    beside = Beside(text, first, found.items, messages.module, named(card.question, layer))
+    beside = Beside(text, first, found.items, messages.module, card.question)
     asked_for = repeated(card.question)
     checks, definitions = list[Judged](), list[Definition]()
     right, wrong = list[Item](), list[tuple[Item, bool]]()
@@ -130,7 +131,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     doubts = partly(beside.behind(), judge)
     for number, item in enumerate(place.item for place in beside.places):
         unsure = (doubts[u] for u in sorted(item.uses) if u in doubts)
-        item = replace(item, doubt=item.doubt or next((d for d in unsure if d != item.otherwise), ""))
+        item = replace(item, doubt=item.doubt or next((d for of, d in unsure if of.formula is not item.formula), ""))
         if item.kind is Kind_.DEFINITION or item.kind is Kind_.UNREAD and asked_for(item.formula.latex):
             definitions.append(Definition(item.formula.line, item.formula.latex))
         elif item.kind is Kind_.UNREAD and "=" in item.formula.latex:
@@ -142,8 +143,8 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             own = judge if item.reading is None else _judge(item.reading, messages)
             there = numbers != asked_at or id(item.formula) in ends
             readings = beside.readings(number)
-            verdict, mistake, line = _claimed(item, readings, own, numbers, there), "", None
-            if verdict.verdict not in RIGHT and asked_for(item.formula.latex):
+            verdict, mistake, line = _claimed(item, readings, own, numbers, there, 1 if from_1 else -1), "", None
+            if verdict.verdict not in RIGHT and not _of_values(readings.first) and asked_for(item.formula.latex):
                 definitions.append(Definition(item.formula.line, item.formula.latex))
                 continue
             if item.step is not None and any(w.formula is item.formula for w, _ in wrong) and (
@@ -163,6 +164,11 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     mark = _points(card, held, causes, unread, module, judge.module) if marked else None
     statuses = _asked(messages, answers(asked(module), held, judge.module), unread)
     return Report(tuple(checks), tuple(definitions), statuses, mark, path)
+
+
+def _of_values(cond: Cond | None) -> bool:
+    """Whether a condition is about values, not about indices alone."""
+    return cond is not None and any(isinstance(n, Entry) for n in walk(cond))
 
 
 def _judge(reading: Reading, messages: Messages) -> Judge:
@@ -191,10 +197,10 @@ def _asked(messages: Messages, found: Mapping[Asked, Given], unread: bool) -> tu
                  for a, status in found.items())
 
 
-def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, there: bool) -> Found:
+def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, there: bool, by: int) -> Found:
     """What holds where the text says that it holds; what fails wherever the text may mean it is refuted.
 
-    ``there``: it may be meant at the numbers alone.
+    ``there``: it may be meant at the numbers alone, and their indices may be greater ``by`` one.
     """
     if readings.denied:
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
@@ -203,12 +209,16 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
     if numeric(item.link.terms[-1]) and not judge.agrees(item.link):
         if readings.first is not None and (found := judge(item.link, readings.first)).verdict in RIGHT:
             return found  # whatever numbers the other letters have
-        at = at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex)
+        at = at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex, by)
         if at is not None:
             doubt = readings.here if at.verdict == Verdict.REFUTED else ""
             return Found(Verdict.NOT_READ, f"it is not so at the numbers before it: {doubt}") if doubt else at
         if any(judge.module.table.named(name) for name in numbers):
             return Found(Verdict.NOT_READ, "it does not hold everywhere, and not all letters have a number before it")
+    if readings.over is not None:
+        found = judge(readings.over, readings.first)
+        return found if found.verdict in RIGHT else Found(Verdict.NOT_READ, "over what its sum runs stands behind it, "
+                                                          "and with it it could not be proved")
     found = judge(item.link, readings.first)
     if found.verdict == Verdict.REFUTED:
         found = next((f for other in _otherwise(item.link, judge.module)
@@ -223,7 +233,7 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
         "it may be a supposition" if item.supposes else "")
     for cond in readings.others:
         doubt = doubt or judge.saved(item.link, cond)
-    at = None if doubt else at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex)
+    at = None if doubt else at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex, by)
     if at is not None and at.verdict in RIGHT and there:  # a link of a chain that ends in a number
         doubt = "it holds at the numbers before it"
     if doubt:

@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
+from derive.check.apart import SUM, of_another, of_delta, of_rest, of_terms, over
 from derive.check.claims import KRONECKER, Item, Kind_
 from derive.check.kinks import compared, of_values
 from derive.check.letters import numeric
 from derive.check.parts import ARROW
 from derive.check.singled import Named
-from derive.check.worded import condition, phrase, rows
+from derive.check.worded import condition, named, phrase, rows
 from derive.expr import ZERO, And, Bracket, Cond, Entry, Fn, Idx, Rel, conditions, eq, free_indices, joined, walk
 from derive.module import Module
+from derive.notation.symbols import Kind
 from derive.question.sentences.grammar import words_of
 from derive.records import dataclass
 
@@ -34,6 +36,7 @@ _CLAUSE = re.compile(r"[,:;()]")
 _REST = re.compile(r"[\s$\0,]*\band\s+\0+\s+(?:otherwise|else)\b")
 _CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)where|\A\s*at)[\s$]+"
                         r"(?:\0+\s+or\s+)?\0*\Z", re.IGNORECASE)
+_TELLS = re.compile(r"[a-z]?\s*where\b", re.IGNORECASE)  # where p_k = …: what the letter is
 _LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+respect\s+to\s+\0+"
                     r"(?:\s+unless\s+\0+)?", re.IGNORECASE)  # what it says is said of that place alone
 _APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
@@ -42,10 +45,10 @@ _GAP = re.compile(r"[\s$\0,]*")
 _BEHIND = re.compile(r"\0*\s*[,:]")
 _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
 _PLACES = frozenset("zero nonzero kink kinks".split())  # no regions
-_HEAD = re.compile(r"\s*(\\delta)(?![A-Za-z])")  # of other letters the definition behind counts
-_ELSEWHERE = re.compile(r"[^?!\n]{0,60}?\b((?:zero|minus one|vanish\w*)\s+(?:otherwise|else|elsewhere)\b"
-                        r"|(?:otherwise|else|elsewhere|in all other cases)\b[a-z ,]{0,30}"
-                        r"\b(?:zero|minus one|vanish\w*))", re.IGNORECASE)
+_DELTA = re.compile(r"\\delta(?:_(?:(\w)|\{(\w)\}))?(?![A-Za-z_])")  # δ, δ_k
+_HEAD = re.compile(rf"\s*{_DELTA.pattern}\s*&?\s*:?=")
+_OWN_REST = re.compile(r"\A[\s$,]*(?:otherwise|else|elsewhere)\b", re.IGNORECASE)
+_OPENS_REST = re.compile(rf"[\s$]*(?:and\s+|but\s+)?(?:{rows('CLAIM_ELSE')}|{rows('CLAIM_REST')})", re.IGNORECASE)
 _CLAUSES = frozenset("if when whenever unless otherwise".split())  # they belong to their own sentence
 _ITEM = re.compile(r"\s*^[ \t]*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
@@ -83,6 +86,7 @@ class Readings:
     defines: bool = False  # a word in front of it says so
     parts: bool = False  # the doubt is of words for regions alone: what holds nowhere is wrong whatever they say
     more: str = ""  # why it says more than its formula does
+    over: Rel | None = None  # the equation with the ranges of its sums that stand behind it
 
 
 @dataclass(frozen=True)
@@ -95,12 +99,11 @@ class _Place:
 class Beside:
     """The text of a solution around its formulas; lines are counted from ``first``.
 
-    ``names``: what the question calls its letters.
     """
 
-    def __init__(self, text: str, first: int, items: Iterable[Item], module: Module,
-                 names: frozenset[str] = frozenset()) -> None:
-        self.first, self.text, self.module, self.names = first, text, module, names
+    def __init__(self, text: str, first: int, items: Iterable[Item], module: Module, question: str = "") -> None:
+        self.first, self.text, self.module, self.question = first, text, module, question
+        self.names, self._told = named(question, module), of_delta(text)
         self.fixed = frozenset((*module.parameters, *module.constants))
         self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
         said = [m.span() for m in KRONECKER.finditer(text)]
@@ -113,10 +116,11 @@ class Beside:
         self._lacking = [m.span() for m in _LACKS.finditer(self.blank)]
         self.letters = Named.of(plain, _usual() | self.names)
 
-    def behind(self) -> Iterator[tuple[Item, str]]:
-        """Each formula with the words of its sentence behind it."""
+    def behind(self) -> Iterator[tuple[Item, bool, str]]:
+        """Each formula, whether the word before it defines, and the words of its sentence behind it."""
         for p in self.places:
-            yield p.item, self.blank[p.stop:self._sentence(p.start)[1]].lstrip("$ \0").split("\0")[0]
+            behind = self.blank[p.stop:self._sentence(p.start)[1]].lstrip("$ \0").split("\0")[0]
+            yield p.item, self._last(p) in _words("CLAIM_DEFINES"), behind
 
     def _place(self, item: Item) -> _Place:
         formula = item.formula
@@ -132,7 +136,9 @@ class Beside:
         item = place.item
         if item.kind is Kind_.CLAIM and item.cond is None and not item.slope:
             before = self.blank[self._sentence(place.start)[0]:place.start]
-            if _CONDITION.search(before):
+            found = _CONDITION.search(before)
+            told = found and _TELLS.match(found[0]) and not item.supposes and not isinstance(item.link.terms[1], Entry)
+            if found and not told:
                 return replace(place, item=replace(item, kind=Kind_.CONDITION))
         if item.kind is not Kind_.CLAIM or item.cond is not None or not item.supposes or not (
                 numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)):
@@ -182,22 +188,66 @@ class Beside:
             isinstance(own.item.node, Rel) and isinstance(own.item.node.terms[0], Fn))]
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
-        doubt = doubt or self.letters.doubt(own.item, self.blank[start:stop])
+        doubt = doubt or self.letters.doubt(own.item, self.blank[start:stop]) or self._defined_behind(own, stop)
+        if not doubt and (supposed := _rows("CLAIM_SUPPOSED").search(self.blank, start, stop)) is not None:
+            doubt = f"“{supposed[0]}” beside it may be supposed"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
                         self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"),
-                        bool(strange or regional) and parts, self._behind_it(own, bool(told)))
+                        bool(strange or regional) and parts,
+                        self._apart(own, start, stop, bool(told)), self._over(own, here))
 
-    def _behind_it(self, own: _Place, conditional: bool) -> str:
-        """«zero otherwise», of an equation with a condition; a letter of it that a later formula defines."""
-        later = [p for p in self.places if p.start > own.start]
-        after = next((p.start for p in later if p.item.kind is Kind_.CLAIM), len(self.blank))
-        told = _ELSEWHERE.match(self.blank, own.stop, after) if conditional else None
-        if told is not None:
-            return f"“{' '.join(told[1].split())}” says in words what it is elsewhere"
-        heads = (_HEAD.match(p.item.formula.latex) for p in later if p.item.kind is Kind_.DEFINITION)
+    def _apart(self, own: _Place, start: int, stop: int, conditional: bool) -> str:
+        """Why words say more of it, or of another layer: it is neither right nor wrong then."""
+        after = next((p.start for p in self.places if p.start > own.start and p.item.kind is Kind_.CLAIM and (
+            p.item.formula is not own.item.formula)), len(self.blank))
+        behind = self.blank[own.stop:min(after, stop)]
+        begin = self._sentence(start - 1)[0] if start and self.blank[:start].rstrip().endswith(";") else start
+        if another := of_another(self.blank[begin:own.start], self.text[begin:own.start], self.question, self.module):
+            return f"“{another}” may tell of another layer than that of the question"
+        if isinstance(own.item.node, Rel) and (terms := of_terms(own.item.node, behind)):
+            return f"“{terms}” may say over what its sum runs"
+        if self._told and self._has_delta(own):
+            return f"“{self._told}” says in words what it is"
         latex = own.item.formula.latex
-        found = next((h[1] for h in heads if h and re.search(rf"{re.escape(h[1])}(?![A-Za-z])", latex)), "")
-        return f"`{found}` is defined behind it" if found else ""
+        for p in (p for p in self.places if p.item.kind is Kind_.UNREAD and p.item.formula is not own.item.formula):
+            other = p.item.formula.latex
+            if self._has_delta(own) and self._of_delta(_HEAD.match(other)):
+                return f"`{other}` is not read"
+            if own.stop <= p.start < min(after, stop) and any(
+                    re.match(rf"\s*{m[1]}\s*(?:=|\\in)", other) for m in SUM.finditer(latex)):
+                return f"`{other}` may say over what its sum runs"
+        if not conditional:
+            return ""
+        next_ = self._sentence(stop)[1] if stop < len(self.blank) else stop
+        opens = self.blank[stop:next_] if after >= next_ and _OPENS_REST.match(self.blank, stop) else ""
+        rest = of_rest(_OWN_REST.sub("", behind), after < stop) or of_rest(opens)
+        return f"“{rest}” says in words what it is elsewhere" if rest else ""
+
+    def _of_delta(self, found: re.Match[str] | None) -> bool:
+        """δ or δ_k, of no letter of the layer."""
+        letter = (found[1] or found[2] or "") if found is not None else ""
+        symbol = self.module.table.named(letter)
+        return found is not None and (symbol is None or symbol.kind is not Kind.TENSOR)
+
+    def _has_delta(self, own: _Place) -> bool:
+        return any(map(self._of_delta, _DELTA.finditer(own.item.formula.latex)))
+
+    def _over(self, own: _Place, here: Sequence[_Place]) -> Rel | None:
+        """The equation with what stands behind it about the index of a sum below that sum."""
+        after = next((p.start for p in here if p.start > own.start and p.item.kind is Kind_.CLAIM), len(self.blank))
+        node: Rel | None = None
+        for p in here:
+            if own.stop <= p.start < after and p.item.kind is Kind_.CONDITION and p.item.node is not None and (
+                    isinstance(own.item.node, Rel) and _of_indices(p.item.node)):
+                node = over(node or own.item.node, own.item.formula.latex, p.item.node) or node
+        return node
+
+    def _defined_behind(self, own: _Place, stop: int) -> str:
+        """A δ that a later sentence defines may be another one here."""
+        later = [p for p in self.places if p.item.kind is Kind_.DEFINITION and self._of_delta(
+            _HEAD.match(p.item.formula.latex))]
+        told = bool(later) and self._has_delta(own) and not any(p.start < stop for p in later)
+        return "`\\delta` is defined behind it" if told else ""
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""

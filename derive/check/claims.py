@@ -80,6 +80,7 @@ _SHAPES = "state the shapes|state shapes"
 _OWN_SHAPES = re.compile(f"(?:{_SHAPES})")
 _SLOPE = re.compile(r"[^=]*\\(?:partial|nabla)")
 _UNKNOWN = re.compile("nothing says what `(.*)` is")
+DELTA = "delta"
 _BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
 # f(s) = s, for s > 0
 _PART = re.compile(r"\$([^$]++)\$++[\s,]*+(?:for|if|when|whenever|provided|and)\s+\$")
@@ -136,6 +137,7 @@ class Item:
     written: Rel | None = None  # the link with all its indices, where one of them says nothing
     reading: Reading | None = None  # another one than that of the solution, for the ``reason``
     again: int | None = None  # the line in which its letter is defined otherwise
+    letter: str = ""  # its name
     step: Rel | None = None  # b = c of the link a = c of a chain a = b = c
     uses: frozenset[str] = frozenset()  # the letters in it that the solution, or the question beside the layer, defines
 
@@ -262,15 +264,26 @@ def _beside_upstream(text: str, module: Module) -> bool:
 
 
 def _groups(written: Sequence[Formula], letters: Letters) -> list[list[Item]]:
-    """The items of each formula of the solution; a letter may be defined behind the formula in which it stands."""
+    """The items of each formula of the solution; a letter may be defined behind the formula in which it stands.
+
+    So may a δ, which is the gradient that comes in where no formula tells it.
+    """
     def read(formula: Formula) -> list[Item]:
         return [item for part, node in read_parts(formula, letters.table) for item in _items(part, node, letters)]
 
+    def open_(formula: Formula, group: list[Item], known: bool) -> bool:
+        names = {m[1] for i in group if i.kind is Kind_.UNREAD and (m := _UNKNOWN.fullmatch(i.reason))}
+        letters_ = (t for top in formula.tree or () for t in inside(top))
+        if not known and any(is_token(t, "NAME") and str(t) == DELTA for t in letters_):
+            names.add(DELTA)
+        return not names.isdisjoint(letters.own)
+
     own = [formula for formula in written if formula.line > 0]
-    groups = [read(formula) for formula in own]
-    late = [any(i.kind is Kind_.UNREAD and (m := _UNKNOWN.fullmatch(i.reason)) and m[1] in letters.own for i in group)
-            for group in groups]
-    return [read(f) if again else group for f, group, again in zip(own, groups, late, strict=True)]
+    groups, known = list[list[Item]](), list[bool]()
+    for formula in own:
+        groups.append(read(formula))
+        known.append(DELTA in letters.own)  # behind its own definition, too
+    return [read(f) if open_(f, group, k) else group for f, group, k in zip(own, groups, known, strict=True)]
 
 
 def _others(letters: Letters, extents: Letters) -> Iterator[tuple[re.Pattern[str], Letters, Reading]]:
@@ -410,6 +423,7 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             continue
         first = letters.told.get(head.tensor) if isinstance(head, Entry) and term is equation.terms[1] else None
         again = None if first is None or first is formula else first.line
+        letter = "" if again is None or not isinstance(head, Entry) else head.tensor
         if _entry_named(link, letters):
             yield Item(formula, Kind_.DEFINITION, link)
             continue
@@ -428,10 +442,10 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             yield Item(formula, Kind_.UNREAD, None, f"{unbound(bound)} is free on the right and absent on the left")
         elif loose:
             zero: dict[Node, Node] = {i: letters.first(i, bound) for i in loose}
-            yield Item(formula, Kind_.CLAIM, subst(bound, zero), "", cond, doubt, bound, again=again)
+            yield Item(formula, Kind_.CLAIM, subst(bound, zero), "", cond, doubt, bound, again=again, letter=letter)
         else:
             step = None if before is head else own_letters(Rel((before, term), ("=",)), letters)
-            yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt, again=again, step=step)
+            yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt, again=again, letter=letter, step=step)
 
 
 def _entry_named(link: Rel, letters: Letters) -> bool:

@@ -18,7 +18,6 @@ from derive.errors import DeriveError
 from derive.expr import (
     Cond,
     Entry,
-    Expr,
     Matrix,
     Node,
     Num,
@@ -98,7 +97,10 @@ def _number(value: Node) -> Fraction:
 
 
 def counted_from_1(nodes: Sequence[Cond], module: Module) -> bool:
-    """Whether entries of vectors that are given as numbers are numbered up to their length, and none is numbered 0."""
+    """Whether entries of vectors that are given as numbers are numbered up to their length, and none is numbered 0.
+
+    Where no range of the question says from where they are, that none is numbered 0 is enough.
+    """
     known = {name: dict(own) for name, own in module.values}
     for node in nodes:
         known |= {name: dict(own) for name, own in told(node, {}, module).items()}
@@ -106,33 +108,42 @@ def counted_from_1(nodes: Sequence[Cond], module: Module) -> bool:
     numbered = [(index.value, max(at[d] for at in known[n.tensor])) for node in nodes for n in walk(node)
                 if isinstance(n, Entry) and n.tensor in known for d, index in enumerate(n.indices)
                 if isinstance(index, Num)]
-    return any(n > last for n, last in numbered) and all(0 < n <= last + 1 for n, last in numbered)
+    if not any(n > last for n, last in numbered):
+        entries = (n for node in nodes for n in walk(node) if isinstance(n, Entry) and n.tensor in module.defined)
+        others = [i.value for n in entries for i in n.indices if isinstance(i, Num)]
+        return bool(others and known) and unstated(module) and all(n > 0 for n in (*others, *(n for n, _ in numbered)))
+    return all(0 < n <= last + 1 for n, last in numbered)
 
 
-def from_0(node: _N, module: Module) -> _N:
-    """Entries that are numbered from 1, numbered from 0 where the axis begins there."""
+def unstated(module: Module) -> bool:
+    """Nothing says from where indices are counted."""
+    return not axes(module).origins and not module.fields
+
+
+def moved(node: _N, by: int, module: Module) -> _N:
+    """With the numbers of entries greater ``by`` one or less, where the axis begins at 0."""
     found = axes(module)
 
-    def moved(part: Node) -> Node | None:
-        return Entry(part.tensor, tuple(i if found.origin(part.tensor, d) else _before(i) for d, i in enumerate(
-            part.indices))) if isinstance(part, Entry) else None
+    def one(part: Node) -> Node | None:
+        return Entry(part.tensor, tuple(i if found.origin(part.tensor, d) or not isinstance(i, Num) or i.value + by < 0
+                                        else Num(i.value + by) for d, i in enumerate(part.indices))
+                     ) if isinstance(part, Entry) else None
 
-    return transform(node, moved, Entry)
+    return transform(node, one, Entry)
 
 
-def at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, latex: str) -> Found | None:
-    """What an equation of numbers is at those of the letters, None where not all have one."""
+def at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, latex: str, by: int) -> Found | None:
+    """What an equation of numbers is at those of the letters, None where not all have one.
+
+    It is not read where it is so with indices that are greater ``by`` one alone, which may be meant.
+    """
     found = _at_numbers(link, known, module, table, latex)
     if found is not None and found.verdict == Verdict.REFUTED:
-        moved = from_0(link, module)
-        other = _at_numbers(moved, known, module, table, latex) if moved is not link else None
-        if other is not None and other.verdict in RIGHT:
-            return Found(Verdict.NOT_READ, "it is so if indices are counted from 1")
+        other = moved(link, by, module)
+        at = _at_numbers(other, known, module, table, latex) if other is not link else None
+        if at is not None and at.verdict in RIGHT:
+            return Found(Verdict.NOT_READ, f"it is so if indices are counted from {1 if by < 0 else 0}")
     return found
-
-
-def _before(index: Expr) -> Expr:
-    return Num(index.value - 1) if isinstance(index, Num) and index.value > 0 else index
 
 
 def _at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, latex: str) -> Found | None:

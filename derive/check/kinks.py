@@ -44,7 +44,7 @@ from derive.expr import (
 )
 from derive.numeric.arithmetic import decimal_of
 from derive.numeric.point import Index, NoCase, TwoCases, Undefined
-from derive.verify.points.claims import Claim, Refuted
+from derive.verify.points.claims import Claim, Refuted, Undecided
 from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.facts import Facts
 from derive.verify.points.point import Point
@@ -113,6 +113,19 @@ def _compares(node: Node) -> bool:
         return any(isinstance(n, SetApp) or isinstance(n, Rel) and of_values(n) for n in walk(node))
     return isinstance(node, Extremum) or isinstance(node, Reduce) and node.op != "sum" or isinstance(
         node, Fn) and node.name.rstrip("'") in ("abs", "sign")
+
+
+def contradictory(node: Cond, scope: Scope) -> bool:
+    """Whether two cases hold at a point, and differ."""
+    for claim in scope.compiler.claims(node):
+        for point in islice(scope.points(), _BETWEEN):
+            try:
+                claim.holds(point, set())
+            except Undecided:
+                return True
+            except (Refuted, *PASSED):
+                continue
+    return False
 
 
 def between(node: Cond, scope: Scope, named: set[Fraction]) -> str | None:

@@ -14,22 +14,24 @@ _CASES = re.compile(r"[\s$\0]*(?:for|if|when|whenever|unless|at|in)\s+(?!all\b|e
                     r"[^\W\d_]", re.IGNORECASE)
 
 
-def partly(items: Iterable[tuple[Item, str]], judge: Judge) -> dict[str, str]:
-    """Why no equation about a letter is refuted, by its name; of formulas in order, each with the text behind it.
+def partly(items: Iterable[tuple[Item, bool, str]], judge: Judge) -> dict[str, tuple[Item, str]]:
+    """Why no equation about a letter is refuted but the one that tells so, by its name.
+
+    Of formulas in order, each with whether the word before it defines, and the text behind it:
 
     D_{kl} = 1 «for the winner»; a letter that is told otherwise later; a letter of such letters.
     """
-    found = dict[str, str]()
-    for item, behind in items:
+    found = dict[str, tuple[Item, str]]()
+    for item, defines, behind in items:
         head = item.node.terms[0] if isinstance(item.node, Rel) else None
+        if item.letter and (defines or isinstance(head, Entry)) and judge(item.link, item.cond).verdict not in RIGHT:
+            found.setdefault(item.letter, (item, item.otherwise))
         if not isinstance(head, Entry):
             continue
         if item.kind is Kind_.DEFINITION:
             lacks = not free_indices(item.link.terms[-1]).issuperset(free_indices(head))
-            of = next((found[u] for u in sorted(item.uses) if u in found), "")
+            of = next((found[u][1] for u in sorted(item.uses) if u in found), "")
             if of or lacks or _CASES.match(behind):
-                found.setdefault(head.tensor, of or "what its letter is in some cases only may be told in line "
-                                 f"{item.formula.line}")
-        elif item.again is not None and judge(item.link, item.cond).verdict not in RIGHT:
-            found.setdefault(head.tensor, item.otherwise)
+                found.setdefault(head.tensor, (item, of or "what its letter is in some cases only may be told in line "
+                                               f"{item.formula.line}"))
     return found

@@ -24,6 +24,7 @@ from derive.expr import (
     ZERO,
     Binder,
     Bracket,
+    Cases,
     Cond,
     Directional,
     Entry,
@@ -405,6 +406,8 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
     windows = {vars(axis).get(name, 0) for _, f in scope.module.fields for axis in f.axes
                for name in ("kernel_size", "stride", "outputs")}
     known = own | {Fraction(n - d) for n in windows for d in (0, 1)}
+    if any(isinstance(n, Cases) for n in walk(claim)) and kinks.contradictory(node, scope):
+        return Found(Verdict.NOT_READ, "two of its cases hold at one point, and differ")
     if reach.far(node, known if scope.module.fields else set(), scope):
         return Found(Verdict.NOT_READ, "it compares an index with a number that the sizes tried may not reach")
     if found == Verdict.TESTED and (numbers := kinks.numbers(node) - own - {0, 1}):

@@ -48,8 +48,9 @@ _LIST = re.compile(rf"(?<==)\s*(?:\\left)?[(\[]({_NUMBER}(?:,{_NUMBER})+)(?:\\ri
 _IDENTITY = re.compile(r"(?<![A-Za-z\\{_^])(?:\\mathbf\s*(?:\{I\}|I)|I)(?:_(?:\w|\{\w+\}))?(?![A-Za-z_\[(^'])")
 _NEXT_ROW = r"\\"
 _DELTA = re.compile(r"\\delta(?![A-Za-z_^])")
-_UPSTREAM = re.compile(r"\s*\\delta\s*&?\s*(?::=|=)\s*(?:\\[dt]?frac\s*\{\s*\\partial\s*\\?\w+\s*\}\s*"
-                       r"\{\s*\\partial\s*|\\nabla_\{?\s*)(\\?[A-Za-z]+)\s*(?:\}|\s|$)")
+_UPSTREAM = re.compile(r"\s*\\delta\s*&?\s*(?::=|=)\s*(?:\\[dt]?frac\s*\{\s*\\partial\s*\\?\w+\s*\}\s*\{\s*\\partial\s*"
+                       r"(?P<by>\\?[A-Za-z]+)\s*\}|\\nabla_\{?\s*(?P<under>\\?[A-Za-z]+)\s*\}?\s*\\?\w+)"
+                       r"[\s.,;:&]*(?:=|\\\\|$)")  # and nothing behind it: not ∂L/∂y (1 - y^2)
 _PRIMED = re.compile(rf"\\({'|'.join(SPELLINGS)})\s*(?='|\^\{{?\s*\\prime)")
 _BARE = re.compile(r"\s*(\\[A-Za-z]+)\s*'\s*&?=")  # \sigma' = …
 _FREE = "rho phi psi chi varphi omega zeta xi".split()  # letters for functions
@@ -131,7 +132,7 @@ def with_argument(formula: Formula) -> Formula:
 
 def labelled(written: Sequence[Formula], module: Module) -> list[Formula]:
     r"""\delta as \delta_z where a formula says δ = ∂L/∂z: it has the shape of z then."""
-    found = {m[1]: m[0] for f in written if (m := _UPSTREAM.match(f.latex)) is not None}
+    found = {m["by"] or m["under"] for f in written if (m := _UPSTREAM.match(f.latex)) is not None}
     if len(found) != 1 or any(s.latex == r"\delta" for s in module.table.symbols):
         return [*written]
     letter = name_of(next(iter(found)))

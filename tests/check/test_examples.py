@@ -26,7 +26,7 @@ SAID = [
     (LINEAR, NUMBERS + r"$\frac{\partial y}{\partial x} = \begin{pmatrix} 1 & 2 \\ 0 & -1 \end{pmatrix}$", "refuted"),
     (LINEAR, NUMBERS + r"$\frac{\partial y}{\partial x} = \begin{pmatrix} 1 & 0 \end{pmatrix}$", "not read"),
     (LINEAR, NUMBERS + r"$\frac{\partial y_0}{\partial x} = \begin{pmatrix} 1 & 0 \end{pmatrix}$", "proved"),
-    (LINEAR, NUMBERS + r"$\frac{\partial y_2}{\partial x_1} = 2$", "not read"),  # so it is if it counts from 1
+    (LINEAR, NUMBERS + r"$\frac{\partial y_2}{\partial x_1} = 2$", "proved"),  # no range says where it begins
     (NEURON, "Let $w = 1$, $x = 2$ and $b = -1$.\n\n$y = 0.7616$", "tested"),
     (NEURON, "Let $w = 1$, $x = 2$ and $b = -1$.\n\n$y = 0.7617$", "not read"),  # rounded on the way?
     (NEURON, "Let $w = 1$, $x = 2$ and $b = -1$.\n\n$y = 0.85$", "refuted"),

@@ -82,10 +82,19 @@ def not_answered(prose: Prose) -> Iterator[str]:
             words = {t.text for t in item if t.kind == "word"} - _AND
             other = not words & _SOUGHT and not any(t.formulas and _is_sought(t) for t in item) and any(
                 orders(item, n) for n, _ in enumerate(item))
+            if is_explained(item, tokens):
+                continue
             if (_tells_on(item) or other) and len(words) > 1 and not _is_them(item) and not named(
                     " ".join(t.text for t in item), "ask.explain", "request.vjp", "request.back"):  # else it is told
                 said = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
                 yield f"not answered, since no derivative is asked for: {said}"
+
+
+def is_explained(item: Sentence, tokens: Sentence) -> bool:
+    """«what does it pass on, i.e. what is ∂L/∂x?»: the derivative is asked for."""
+    derived = any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT) for t in tokens)
+    that_is = " i e " in f" {' '.join(t.text for t in tokens)} "
+    return derived and that_is and item[0].text in ("what", "i")
 
 
 def _is_sought(token: Token) -> bool:

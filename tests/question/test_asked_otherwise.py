@@ -42,6 +42,18 @@ def asked(question: str) -> str:
     (rf"{MAP} Show how the error is propagated through this layer back to $x$.", "y/x loss/x"),
     (rf"{MAP} Find the sensitivity of $y$ to $x$.", "y/x"), (rf"{MAP} Find the sensitivity of the loss to $W$.", "loss/W"),
     (rf"{MAP} What is the local gradient of $y$ with respect to $x$?", "y/x"),
+    (DEEP + "\nFor a known target:\n(i) [2 P.] $\\nabla_w L$ and $\\nabla_b L$\n(ii) [1 P.] $\\nabla_x L$", "L/w L/b L/x"),
+    (rf"{DEEP} Wanted: $\partial L/\partial w$ and $\partial L/\partial x$.", "L/w L/x"),
+    (rf"{DEEP} Derive (1p each, the third one 3p) $\partial L/\partial a$, $\partial L/\partial z$ and $\partial L/\partial w$.",
+     "L/a L/z L/w"),
+    (rf"{DEEP} What does the unit hand back, i.e. what is its $\partial L/\partial x$? Also give $\partial L/\partial w$.",
+     "L/x L/w"),
+    (r"Swish is an activation with one slope $\beta$: $f_i = x_i \tanh(\beta x_i)$. Derive $\partial f_i/\partial\beta$.",
+     "f/beta"),
+    (r"Two heads share the input $x$: the mean $m = w^\top x$ and $s = v^\top x$. Derive $\nabla_w \ell$ for "
+     r"$\ell = s + (t - m)^2 e^{-s}$.", "ell/w"),
+    (r"Regression with labels $t_n$ and $L_2$ regularisation: $E = \sum_n (w^\top x_n - t_n)^2 + \frac{\lambda}{2} "
+     r"\|w\|_2^2$. Derive $\nabla_w E$.", "E/w"),
 ])
 def test_what_is_asked_in_other_words_is_derived(question: str, derivatives: str) -> None:
     assert {*asked(question).split()} == {*derivatives.split()}

@@ -216,7 +216,7 @@ def refuse_undefined(said: Iterable[Mention], given: Iterable[str]) -> None:
     """Raise :class:`CardError` for a letter that the words call a function, and that nothing defines."""
     given = {*given}
     for mention in said:
-        called = named(f"{mention.after} ∎ {mention.before}", "called.function")
+        called = named(mention.after, "called.function") or ends(mention.before, "called.function", most=3)
         for name in mention.letters if called and len(mention.letters) == 1 else ():
             if name in given:
                 raise CardError(Problem(

@@ -33,6 +33,7 @@ _OBJECTIVE = re.compile(r"\s*([A-Z]|\\ell|\\math\w+\s*\{\s*\w\s*\})\s*\(([^()]*)
 _STATED = re.compile(r"\\partial|\\in(?![a-z])")  # of ∂L/∂y, of a shape
 _ALLOWED = re.compile(r"\b(?:may|can) (?:use|write|introduce|abbreviate)\b")  # a letter for the answer
 _TAKEN = ("letter.target", "letter.weight", "letter.bias")  # what some formula must take
+_NORM = re.compile(r"\s*(?:L|\\ell)_\{?[12]\}?\s*")  # $L_2$ regularisation
 _NEAR = 150  # characters between a name and the formula that is what it names
 _FAR = 500  # characters of its sentence that are read on either side of a part's name
 
@@ -49,7 +50,9 @@ def refuse_other_output(prose: Prose, letters: Iterable[str], declared: Iterable
             labelled = called[-1].of("letter.weight", "letter.bias")  # W of W_{xh}
             has = name_of(latex) in known or (labelled and any(k.startswith(f"{name_of(latex)}_") for k in known))
             ranges = labelled and "=" in mention.formula.latex  # «weights $w_k$ and $v_k$, $k = 1, …, K$»
-            if not has and not ranges and not _STATED.search(mention.formula.latex):
+            behind = prose.text[at + 1 :].lstrip(" -")
+            norm = _NORM.fullmatch(mention.formula.latex) and behind.startswith(("regulari", "penal", "norm"))
+            if not has and not norm and not ranges and not _STATED.search(mention.formula.latex):
                 raise CardError(Problem(f"`{latex}` is named ({mention.said}), and no formula has it: write the "
                                         "forward formulas of all that is named", line=mention.formula.line))
 
@@ -356,13 +359,14 @@ def _statistics(prose: Prose, module: Module) -> Iterator[Open]:
     for mention in mentions(prose, partial(letters_of, table=module.table)):
         if not given & {*mention.letters} or named(f"{mention.before} ∎ {mention.after}", "statistic.held"):
             continue
-        before, after = (named(words, "statistic.of", "statistic.mean") for words in (mention.before, mention.after))
-        called = [s for s in before if s.stop == len(mention.before)] + [
-            s for s in after if len(mention.after[: s.start].split()) < 3 or any(
-                is_near(mention.after[s.stop : of.start], 2) for of in named(mention.after, "statistic.over"))]
-        at = next(gap.start for gap in prose.gaps if gap.formula is mention.formula) if called else 0
-        for span in called[:1]:
-            words = mention.before[span.start : span.stop] or mention.after[span.start : span.stop]
+        at = next((gap.start for gap in prose.gaps if gap.formula is mention.formula), 0)
+        behind = "" if prose.text[at + 1 :].lstrip().startswith(":") else mention.after  # «the input $x$: the mean …»
+        before = [mention.before[s.start : s.stop] for s in named(mention.before, "statistic.of", "statistic.mean")
+                  if s.stop == len(mention.before)]
+        after = [behind[s.start : s.stop] for s in named(behind, "statistic.of", "statistic.mean")
+                 if len(behind[: s.start].split()) < 3 or any(
+                     is_near(behind[s.stop : of.start], 2) for of in named(behind, "statistic.over"))]
+        for words in (*before, *after)[:1]:
             yield at, at + 1, f"is computed, the {words}, and no formula says how: write it"
 
 

@@ -12,6 +12,7 @@ from derive.expr import Entry
 from derive.module import Module
 from derive.notation.rules.kinds import Said
 from derive.notation.symbols import name_of
+from derive.question.posed_request import is_explained
 from derive.question.posed_request import items as items_of
 from derive.question.requests.changed import refuse_changed
 from derive.question.requests.quotients import derivative_parts
@@ -95,7 +96,7 @@ def besides_left(prose: Prose, told: Iterable[str]) -> Iterator[str]:
             back = bool(named(words, "request.back", "request.vjp"))
             plain = alone and not back or len(item) > 2 and not (derived or back) and _DERIVED_NOUNS.isdisjoint(
                 t.text for t in item)
-            if plain and _words(words) not in quoted:
+            if plain and not is_explained(item, tokens) and _words(words) not in quoted:
                 yield f"not answered, since no derivative is asked for: {words}"
 
 

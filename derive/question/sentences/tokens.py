@@ -16,8 +16,10 @@ _TOKEN = re.compile(r"(?:component|element|entry|coordinate)[ -]?wise\b|"
                     rf"\d+[ .]\d+|\d+|[^\W\d_]+(?:'s\b)?|[{GAP}{BREAK}½.,:;?!()×→+=/&]")
 _COUNT = r"\d+(?:[ .]\d)?(?:\s*\+\s*\d+)*"
 _EACH = ("component", "element", "entry", "coordinate")
-_POINTS = re.compile(rf"(?:^\s*|[(\[]\s*){_COUNT}\s*(?:p|pts?|points?|marks?)\b\.?\s*[)\]:]?"
-                     rf"|\[\s*{_COUNT}\s*%?\s*\]")
+_WORTH = rf"{_COUNT}\s*(?:p|pts?|points?|marks?)\b\.?"
+_OF_POINTS = r"each|per|for|the|one|first|second|third|last|others?|and|every|part|item|derivative|gradient|total|in"
+_POINTS = re.compile(rf"[(\[]\s*{_WORTH}(?:[\s,;:+]|{_WORTH}|(?:{_OF_POINTS})\b)*[)\]]"  # (1p each, the third one 3p)
+                     rf"|(?:^\s*|[(\[]\s*){_WORTH}\s*[)\]:]?|\[\s*{_COUNT}\s*%?\s*\]")
 _MARK = re.compile(r"(?<![\w(])\(?(?P<mark>[a-h]|i{1,3}|iv|v|vi|\d)\)(?=\s)")  # (ii)
 _POINTING = re.compile(r"(?:parts?|items?|from|in|of|using|with|by|see|step|equations?|use|to|result|question)\s+$")
 _IZE = re.compile(r"(?<=[a-z]{3})iz(e|ed|es|er|ing|ation|ations)$")

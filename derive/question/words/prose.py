@@ -253,9 +253,12 @@ def plain_prose(source: str, first_line: int) -> PlainText:
     return _with_orders(plain_text(source, first_line, gaps=True))
 
 
-_NOTED = re.compile(rf"(?:^|[.?!;{BREAK}])(?:\s*[*-]*(?:\([a-i1-9]\)|[a-i1-9]\)|[1-9]\.))?\s*"
-                    rf"(?P<what>(?:the\s+)?(?:(?:backward|parameter|forward)\s+)?"
-                    rf"(?:derivatives?|gradients?|jacobian|messages?)\b|{GAP})(?P<rest>[^.?!;{BREAK}]*)")
+_MARKED = r"(?:\((?:[a-h1-9]|i{1,3}|iv|vi{0,3})\)|[a-h1-9]\)|[1-9]\.)"  # (ii)
+_NOTED = re.compile(rf"(?:^|[.?!;{BREAK}]|:(?=\s*{_MARKED}))(?:\s*[*-]*{_MARKED})?"
+                    rf"(?:\s*[(\[]\s*\d+\s*p[a-z]*\.?\s*[)\]](?=\s*{GAP}))?\s*"
+                    rf"(?:(?:wanted|sought|required|asked for)\s*:\s*)?"
+                    rf"(?P<what>(?:the\s+|all\s+)?(?:(?:backward|parameter|forward)\s+)?"
+                    rf"(?:derivatives?|gradients?|jacobian|messages?)\b|{GAP})(?P<rest>[^.?!;{BREAK}]*)", re.IGNORECASE)
 _DERIVATIVE = re.compile(r"(?:\$|\\\()\s*(?:\\displaystyle\s*)?"
                          r"(?:\\[dt]?frac\s*\{\s*(?:\\partial|d\b)|\\partial|\\nabla)")
 _FINITE = re.compile(r"\b(?:is|are|was|were|be|has|have|comes?|arrives?|vanish\w*|denotes?|flows?|exists?"

@@ -112,6 +112,8 @@ def _axes(module: Module) -> Axes:
             found.join(slots)
             if length is not None:
                 ranges.append((slots[0], length))
+    for equation in module.equations:
+        found.join(_square(equation))
     classes = {slot: found.find(slot) for slot in list(found.parent)}
     sizes = _declared(module, classes)
     for slot, length in ranges:
@@ -120,6 +122,17 @@ def _axes(module: Module) -> Axes:
     for slot, length in _reached(module, classes, origins):
         sizes.setdefault(slot, length)
     return Axes(classes, sizes, origins)
+
+
+def _square(equation: ex.Cond) -> list[Slot]:
+    """Both axes of D_{ij} = d_i [i = j]: a diagonal matrix is square."""
+    head, value = (equation.terms[0], equation.terms[-1]) if isinstance(equation, ex.Rel) else (None, None)
+    if not isinstance(head, ex.Entry) or not isinstance(value, ex.Mul):
+        return []
+    within = {i for n in ex.walk(value) if isinstance(n, ex.Entry) for i in n.indices}
+    pairs = [f.cond.terms for f in value.factors if isinstance(f, ex.Bracket) and isinstance(f.cond, ex.Rel)
+             and f.cond.ops == ("=",) and {*f.cond.terms} <= {*head.indices} and not {*f.cond.terms} <= within]
+    return [(head.tensor, d) for d, i in enumerate(head.indices) if any(i in pair for pair in pairs)]
 
 
 def _reached(module: Module, classes: dict[Slot, Slot], origins: dict[Slot, int]) -> Iterator[tuple[Slot, ex.Size]]:

@@ -79,7 +79,7 @@ from derive.records import dataclass
 from derive.specify.applied import arguments_of, refuse_indexed_matrices, refuse_number_weights, refuse_two_readings
 from derive.specify.definitions import Definitions, definitions, inlined
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
-from derive.specify.order import as_layer
+from derive.specify.order import applied_functions, as_layer, given_letters, in_order
 from derive.specify.roles import Role, roles_said, with_pointers
 from derive.specify.stated import KINDS, formulas_of, output_of
 from derive.specify.wanted import Wanted, derivatives, partials
@@ -208,7 +208,7 @@ def layer_computed(state: State) -> State:
                   if not (isinstance(d.of, Entry) and d.of.tensor in inner))
     differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
     try:
-        output = output_of(state.statement, found, state.table)
+        output = output_of(state.statement, found, state.table) or _written_with(asked, found, prose)
         said = () if differentiated else differentiated_in_words(prose, state.table) or _of_gradients(found, prose)
         by = {d.wrt.tensor for _, d in asked if isinstance(d.wrt, Entry)}  # ∂L/∂y, of what nothing else uses
         each = {d.of.tensor for f, d in partials(state.read.nodes) if isinstance(d.of, Entry) and "'" not in f.latex}
@@ -220,6 +220,19 @@ def layer_computed(state: State) -> State:
     refuse_unread(of_the_layer(failures, prose, layer.given, (layer.output, *differentiated)))
     refuse_unplaced(found.unplaced, prose, layer.output, layer.letters)
     return replace(state, layer=well_defined(layer), asked=asked)
+
+
+def _written_with(asked: Iterable[tuple[Formula, Partial]], found: Definitions, prose: Prose) -> str | None:
+    """z of «$∂L/∂W$ in terms of $∂L/∂z$», where what is differentiated is no letter of the formulas up to z, nor z."""
+    written = {d for f, d in asked if answers_in(prose, f)}
+    name = next((d.wrt.tensor for d in written if isinstance(d.wrt, Entry)), "")
+    others = [d for _, d in asked if d not in written]
+    if name not in found.tensors or len({(d.of, d.wrt) for d in written}) > 1 or len({d.of for _, d in asked}) > 1:
+        return None
+    used = in_order([name], found)
+    known = {*given_letters(used, applied_functions(used, found)), *(d.entry.tensor for d in used)} - {name}
+    by = {d.wrt.tensor for d in others if isinstance(d.wrt, Entry)}
+    return name if by and by <= known else None
 
 
 def _of_gradients(found: Definitions, prose: Prose) -> set[str]:

@@ -38,6 +38,7 @@ FILTER = r"$y_i = \sum_{k=-1}^{1} w_k x_{i+k}$, $i = 1, \dots, n$"
     r"Let $y_i = \max(0, x_i)$ with a threshold $\theta$. Derive the backward message.",
     r"Let $p = \mathrm{softmax}(z)$ with the logits divided by $\tau$. Derive the Jacobian.",
     r"Let $p = \mathrm{softmax}(z)$ with masked logits. Derive the Jacobian.",
+    r"Scores are $s_{ij} = q_i^\top k_j$, scaled by $1/\sqrt d$. Derive $\partial L/\partial q_i$.",
     r"Let $\mu = \frac1n\sum_i x_i$, $v = \frac1n \sum_i (x_i - \mu)^2$ and $y_i = (x_i-\mu)/\sqrt{v+\epsilon}$ with the unbiased variance. Derive the backward message.",
     r"Let $\mu = \frac1n\sum_i x_i$, $v = \frac1n \sum_i (x_i - \mu)^2$ and $y_i = (x_i-\mu)/\sqrt{v+\epsilon}$ with learnable $\gamma$, $\beta$. Derive the backward message.",
     r"Let $\mu = \frac1n\sum_i x_i$, $v = \frac1n \sum_i (x_i - \mu)^2$ and $y_i = (x_i-\mu)/\sqrt{v+\epsilon}$ in inference mode with running averages. Derive the backward message.",

@@ -124,3 +124,11 @@ def test_an_abbreviation_of_a_hint_is_not_the_output_beside_the_gradient_that_co
                 r"$\partial L/\partial \beta$. Hint: put $q_i = (1 + \beta x_i^2)^{-1/2}$.")
     module = module_of(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n"))
     assert module.output == "y" and len(module.equations) == 1
+
+
+def test_a_diagonal_matrix_is_square() -> None:
+    from derive.axes import axes
+
+    card = Card.parse("---\nid: q\n---\n\n# Question\nLet $D = \\mathrm{diag}(d)$ and $y = D x$. Derive $\\partial L/\\partial d$.\n")
+    found = axes(module_of(card)).classes
+    assert len({found[slot] for slot in (("D", 0), ("D", 1), ("d", 0), ("x", 0), ("y", 0))}) == 1

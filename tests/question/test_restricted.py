@@ -26,6 +26,9 @@ def read(question: str) -> Module:
     r"Let $J = \frac1N \sum_n (w^\top x_n - t_n)^2$, where $x_{n0} = 1$. Derive $\partial J/\partial w$.",
     r"Let $y = Wx + b$ with $W = W^T$. Derive $\partial L/\partial W$.",
     r"Let $y = Wx$, where $w_{ij} = w_{ji}$. Derive $\partial L/\partial W$.",
+    r"Let $p_k = \frac{e^{z_k}}{\sum_j e^{z_j}}$, where $z_K = 0$ is fixed. Derive $\partial p_k/\partial z_j$.",
+    r"Let $p_k = \frac{e^{z_k}}{\sum_j e^{z_j}}$; the last score $z_K$ is fixed to zero. Derive $\partial p_k/\partial z_j$.",
+    r"A layer computes $y^{(n)} = W x^{(n)} + b$ for each sample. Derive $\partial L/\partial W$.",
 ])
 def test_a_restriction_is_open(question: str) -> None:
     with pytest.raises(CardError):
@@ -41,6 +44,7 @@ def test_a_restriction_is_open(question: str) -> None:
     r"otherwise. Derive $\partial E/\partial y_{nk}$.",
     r"Let $t = \sigma(W x)$ and $y = t \odot x$, where the matrix is $n \times n$ and $\sigma$ is the logistic sigmoid. Derive "
     r"$\partial L/\partial x$.",
+    r"For one sample let $y^{(n)} = W x^{(n)} + b$. Derive $\partial L/\partial W$.",
     r"Let $J = \frac1T\sum_{t=1}^T (w^T x_t - y_t)^2$ with $w, x_t \in \mathbb{R}^n$. Derive $\partial J/\partial w$.",
 ])
 def test_ranges_and_cases_of_what_is_asked_are_none(question: str) -> None:

@@ -35,6 +35,8 @@ def letters(found: derive.Solution) -> set[str]:
     (rf"{SOFTMAX} Derive $\partial p_i/\partial z_j$ as a function of the inputs $z$ only.", "z"),
     (rf"{MAP} Derive $\partial y_k/\partial x_j$ in terms of $y$ and $W$ only.", "y W"),
     (rf"{MAP} Derive $\partial L/\partial x_j$ as a function of $x$ and $W$.", "x W delta_y"),
+    (rf"{MAP} Derive $\partial L/\partial W_{{kj}}$ in terms of $\partial L/\partial s_k$.", "x delta_s"),
+    (rf"{MAP} Derive $\partial L/\partial W_{{kj}}$ in terms of $\delta_k = \partial L/\partial s_k$.", "x delta_s"),
 ])
 def test_an_answer_is_written_in_the_letters_named(question: str, written: str) -> None:
     found = solved(question)
@@ -45,6 +47,8 @@ def test_an_answer_is_written_in_the_letters_named(question: str, written: str) 
     (r"Let $y = \log(1 + e^x)$. Write its derivative in terms of $y$.", "in terms of $y$"),
     (r"Let $y = x^2$. Derive $\partial y/\partial x$ in terms of the output.", "in terms of the output"),
     (r"Let $y_i = x_i / \sqrt{\sum_j x_j^2}$. Derive $\partial y_i/\partial x_j$ in terms of $y$.", "in terms of $y$"),
+    (rf"{MAP} Derive $\partial L/\partial s_k$, then $\partial L/\partial W_{{kj}}$ in terms of $\partial L/\partial s_k$.",
+     r"in terms of $\partial L/\partial s_k$"),
 ])
 def test_an_answer_with_other_letters_is_told(question: str, said: str) -> None:
     assert any("not written in these letters" in why and said in why for why in solved(question).module.unanswered)

@@ -2,6 +2,7 @@ r"""What stands beside the equations and restricts them, and no equation has it:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from derive.errors import Problem, RequestError
@@ -13,18 +14,50 @@ from derive.notation.rules import trees
 from derive.notation.rules.kinds import is_derived
 from derive.notation.symbols import name_of
 from derive.question.sentences.tokens import asks, sentences
+from derive.question.words.lexicon import begins, named
 from derive.question.words.prose import Prose
 
+_LABEL = re.compile(r"\^\{\([a-z]\)\}")  # x^{(n)}
 _RELATIONS = frozenset(("≠", "≤", "<", "≥", ">"))
 
 
 def refuse_restricted(prose: Prose, module: Module) -> None:
     """Raise :class:`RequestError` for a formula that leaves out terms or entries, or makes entries equal."""
+    if (one := _of_one_sample(prose, module)) is not None:
+        raise RequestError(Problem(f"`{one[0]}` for each sample: of one of them, or summed over all? Write their "
+                                   "range, as in $n = 1, \\dots, N$, or “for one sample”", line=one[1], key="forward"))
     for formula in _told(prose):
+        if _is_certain(formula.tree or (), prose, module) and _held(formula, prose):
+            raise RequestError(Problem(f"`{formula.latex.strip()}` is fixed: write it as a case of its formula, or "
+                                       "below the sums", line=formula.line, key="forward"))
         for part in trees.statements(formula.tree or ()):
-            problem = _of_sum(part, prose) or _of_entries(part, module) or _of_letter(part, module)
+            problem = _of_sum(part, prose) or _of_entries(part, prose, module) or _of_letter(part, module)
             if problem:
                 raise RequestError(Problem(f"`{formula.latex.strip()}` {problem}", line=formula.line, key="forward"))
+
+
+def _of_one_sample(prose: Prose, module: Module) -> tuple[str, int] | None:
+    """«$y^{(n)} = W x^{(n)}$ for each sample»: one of them, or all, where no formula says over which n they run."""
+    labelled = next((s.latex for s in module.table.symbols if s.name in module.defined and _LABEL.search(s.latex)), "")
+    each = named(prose.text, "of_each.sample") if labelled else ()
+    by = {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} or {*module.parameters}
+    shared = [n for n in by if (s := module.table.named(n)) is not None and not _LABEL.search(s.latex)]
+    return (labelled, prose.plain.line(each[0].start)) if each and shared else None
+
+
+def _is_certain(run: trees.Run, prose: Prose, module: Module) -> bool:
+    """z_K, z_1 of a letter of the layer, with indices that run nowhere."""
+    head = tr.normal(run[0]) if len(run) == 1 else None
+    if not isinstance(head, tr.Scripted) or len(head.subs) != 1 or name_of(str(head.base)) not in module.given:
+        return False
+    running = _running(prose, module)
+    return running.isdisjoint(map(str, head.subs[0])) and all(tr.is_token(i, "NAME", "NUMBER") for i in head.subs[0])
+
+
+def _held(formula: Formula, prose: Prose) -> bool:
+    """«is fixed to zero», «is held at ∎» behind it."""
+    at = next((gap.start for gap in prose.gaps if gap.formula is formula), None)
+    return at is not None and begins(prose.text, at + 1, "holds.entry")
 
 
 def _told(prose: Prose) -> Iterator[Formula]:
@@ -71,8 +104,13 @@ def _summed(prose: Prose) -> tuple[set[str], set[str]]:
     return summed, heads
 
 
-def _of_entries(part: trees.Run, module: Module) -> str:
-    """A_{ii} = 0, x_{n0} = 1: some entries of a letter."""
+def _running(prose: Prose, module: Module) -> set[str]:
+    """The letters that are indices, also of sums."""
+    return _summed(prose)[0] | {n.name for e in module.equations for n in walk(e) if isinstance(n, Idx)}
+
+
+def _of_entries(part: trees.Run, prose: Prose, module: Module) -> str:
+    """A_{ii} = 0, x_{n0} = 1, z_K = 0: some entries of a letter."""
     two = trees.sides(part)
     head = tr.normal(two[0][0]) if len(two) == 2 and len(two[0]) == 1 and len(two[1]) == 1 else None
     if not isinstance(head, tr.Scripted) or not head.subs or not tr.is_token(two[1][0], "NUMBER"):
@@ -82,7 +120,9 @@ def _of_entries(part: trees.Run, module: Module) -> str:
     shifted = any(isinstance(n, Entry) and n.tensor == name and any(not isinstance(i, Idx) for i in n.indices)
                   for e in module.equations for n in walk(e))
     known = name in module.given or name in module.defined
-    if known and not shifted and (mixed or len({*subs}) < len(subs)):
+    running = _running(prose, module)
+    certain = any(not i.isdecimal() for i in subs) and running.isdisjoint(subs)  # z_K = 0
+    if known and not shifted and (mixed or certain or len({*subs}) < len(subs)):
         return f"fixes some entries of `{name}`: write it as a case of its formula, or below the sums"
     return ""
 

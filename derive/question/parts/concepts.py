@@ -11,6 +11,7 @@ from derive.expr import Add, Bracket, Cases, Entry, Expr, Extremum, Idx, In, Mul
 from derive.module import Module
 from derive.notation.inference import LOSSES
 from derive.notation.symbols import name_of
+from derive.notation.tree import names_in
 from derive.question.letters.naming import bare_letters
 from derive.question.parts.shown import Formulas
 from derive.question.parts.unaccounted import is_aside
@@ -62,7 +63,7 @@ def _quantity(span: Span, prose: Prose, shown: Shown) -> Iterator[int]:
         if not prose.text.startswith(" ∎", found.end()) and Fraction(number) not in shown.values:
             yield found.end()
         return
-    letters = {*map(name_of, bare_letters(gap.formula))}
+    letters = {*map(name_of, bare_letters(gap.formula))} or {*map(name_of, names_in(gap.formula.tree or ()))}  # √d
     if letters and not letters & shown.letters and "=" not in gap.formula.latex:
         yield found.end()
 

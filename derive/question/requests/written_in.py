@@ -34,7 +34,11 @@ def _asked(prose: Prose, module: Module) -> Iterator[tuple[tuple[str, ...], str]
         for gap in prose.gaps if requested(prose.text, span.start) else ():
             if at <= gap.start < stop and only(prose.text.replace(",", " "), at, gap.start, *_LISTED):
                 derived = kind_of(gap.formula) in (Said.DERIVATIVE, Said.GRADIENT) or message_of(gap.formula)
-                inside = () if derived else map(name_of, names_in(gap.formula.tree or ()))
+                inside = [*map(name_of, names_in(gap.formula.tree or ()))]
+                if derived:  # that by the output stands in every answer, and so does that of the layer's own loss
+                    by = next((n for n in reversed(inside) if n in module.defined), module.output)
+                    letters |= {f"delta_{by}": None} if by != module.output else {}
+                    inside = []
                 letters |= dict.fromkeys(n for n in (*letters_of(gap.formula, module.table), *inside) if n in own)
                 at = gap.start + 1
         if at > span.stop:

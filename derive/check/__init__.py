@@ -22,11 +22,12 @@ from derive.check.partly import partly
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.several import each, is_of_several, united
 from derive.check.signs import with_positive
-from derive.check.texts import answer_of, cased, repeated, told_deltas, valued
+from derive.check.texts import answer_of, cased, repeated, told_deltas, unstruck, valued
 from derive.check.unasked import layer_of, unrefuted
 from derive.check.verdict import Found, Judge
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import Add, Cond, Entry, Expr, Partial, Rel, add, walk
+from derive.formulas import formulas
 from derive.limits import MOST_BLANKS
 from derive.module import Module
 from derive.notation import write
@@ -34,6 +35,9 @@ from derive.verify.report import Verdict
 
 __all__ = ["Answered", "Judged", "Points", "Report", "check", "forget"]
 _MOST = 64  # cards, and layers with the letters of a solution, that are remembered
+_OTHER = re.compile(r"\\leftarrow|\\(?:partial|nabla).*(?:\\(?:approx|propto|sim|to|leq?|geq?)(?![A-Za-z])|[<>])",
+                    re.DOTALL)  # claims that are no equations
+_EQUATES = re.compile(r"=|\\(?:approx|doteq|equiv)(?![A-Za-z])")
 _judges: dict[Reading, Judge] = {}
 _modules: dict[tuple[str, str, str | None], Module] = {}
 
@@ -113,6 +117,7 @@ def _derived(module: Module) -> tuple[Module, Messages]:
 
 def _report(text: str, first: int, card: Card, module: Module, path: str | None, marked: bool) -> Report:
     layer, messages = _derived(module)
+    text = unstruck(text)
     text = told_deltas(cased(valued(text) if module.values else text))
     found = solution(text, first, card.question, layer)
     from_1 = counted_from_1([*found.given, *(i.node for i in found.items if i.node is not None)], module)
@@ -134,10 +139,13 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
         item = replace(item, doubt=item.doubt or next((d for of, d in unsure if of.formula is not item.formula), ""))
         if item.kind is Kind_.DEFINITION or item.kind is Kind_.UNREAD and asked_for(item.formula.latex):
             definitions.append(Definition(item.formula.line, item.formula.latex))
-        elif item.kind is Kind_.UNREAD and "=" in item.formula.latex:
+        elif item.kind is Kind_.UNREAD and _EQUATES.search(item.formula.latex):
             checks.append(_judged(item, Found(Verdict.NOT_READ, item.reason)))
         elif item.kind is Kind_.CONDITION and item.node is not None:
             numbers = told(item.node, numbers, judge.module)
+            if isinstance(item.node, Rel) and "=" not in item.node.ops and any(
+                    isinstance(n, Partial) for n in walk(item.node)):
+                checks.append(_judged(item, Found(Verdict.NOT_READ, "it is no equation")))
         elif item.kind is Kind_.CLAIM:
             numbers = numbers if item.cond is None else told(item.cond, numbers, judge.module)
             own = judge if item.reading is None else _judge(item.reading, messages)
@@ -158,6 +166,9 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
                 everywhere = readings.first is None or own(item.link).verdict in RIGHT
                 right.append(replace(item, cond=None if everywhere else readings.first))
             checks.append(_judged(item, verdict, mistake, line))
+    read = {(i.formula.line, i.formula.column) for i in found.items}
+    checks += [Judged(f.line, f.latex, Verdict.NOT_READ, "it is no equation") for f in formulas(text, first)
+               if (f.line, f.column) not in read and _OTHER.search(f.latex)]
     unread = any(c.verdict == Verdict.NOT_READ and c.follows is None for c in checks)
     held = [*right, *(item for item, derived in wrong if derived)]
     causes = [item for item, derived in wrong if not derived]

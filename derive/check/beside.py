@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from derive.check.apart import SUM, of_another, of_delta, of_rest, of_terms, over
+from derive.check.apart import SUM, done_with, of_another, of_delta, of_part, of_rest, of_terms, over
 from derive.check.claims import KRONECKER, Item, Kind_
 from derive.check.kinks import compared, of_values
 from derive.check.letters import numeric
@@ -33,6 +33,7 @@ _QUANTIFIED = frozenset("all every each any some the that of and case".split())
 _LEADS = frozenset("for let with at on where".split())  # words that open a condition, and much else
 _NEGATED = {"=": "≠", "≠": "=", "<": "≥", "≥": "<", ">": "≤", "≤": ">"}
 _CLAUSE = re.compile(r"[,:;()]")
+_CLAUSE_END = re.compile(r"[,;.]|\0\s*(?:and|or|but)\b")
 _REST = re.compile(r"[\s$\0,]*\band\s+\0+\s+(?:otherwise|else)\b")
 _CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)where|\A\s*at)[\s$]+"
                         r"(?:\0+\s+or\s+)?\0*\Z", re.IGNORECASE)
@@ -43,6 +44,9 @@ _APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e|meaning|so|or)\b,?\s
 _THAT_IS = re.compile(r",?\s*\(?(?:that\s+is|i\.\s?e)\s*,?\s*(?:if|when)?[\s$\0]*\Z", re.IGNORECASE)
 _GAP = re.compile(r"[\s$\0,]*")
 _BEHIND = re.compile(r"\0*\s*[,:]")
+_WRONG = re.compile(r"(?:\b(?:error|wrong|false|mistake)\s*:|[✗✘❌])[\s$\0]*\Z", re.IGNORECASE)
+_CALLED_WRONG = re.compile(r"\s*(?:this|that|it)\s+(?:is|was|would\s+be)\s+(?:false|wrong|incorrect)\b", re.IGNORECASE)
+_GOES_ON = re.compile(r"[\s$\0]*[,:]?[\s$]*(?!(?:and|or|but|otherwise|else|respectively)\b)(?:[a-z]|\0)", re.IGNORECASE)
 _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
 _PLACES = frozenset("zero nonzero kink kinks".split())  # no regions
 _DELTA = re.compile(r"\\delta(?:_(?:(\w)|\{(\w)\}))?(?![A-Za-z_])")  # δ, δ_k
@@ -189,6 +193,9 @@ class Beside:
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
         doubt = doubt or self.letters.doubt(own.item, self.blank[start:stop]) or self._defined_behind(own, stop)
+        before = "" if attached is not None else self.blank[start:own.start]
+        if part := of_part(before, self._clause(own, start), self.names, self.module):
+            doubt, parts = doubt or f"“{part}” before it may say of what alone it is so", False
         if not doubt and (supposed := _rows("CLAIM_SUPPOSED").search(self.blank, start, stop)) is not None:
             doubt = f"“{supposed[0]}” beside it may be supposed"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
@@ -202,8 +209,12 @@ class Beside:
             p.item.formula is not own.item.formula)), len(self.blank))
         behind = self.blank[own.stop:min(after, stop)]
         begin = self._sentence(start - 1)[0] if start and self.blank[:start].rstrip().endswith(";") else start
-        if another := of_another(self.blank[begin:own.start], self.text[begin:own.start], self.question, self.module):
+        clause = self._clause(own, start)
+        if another := of_another(self.blank[begin:own.start], f"{clause} ∎ {_CLAUSE_END.split(behind)[0]}",
+                                 self.text[begin:own.start], self.question, self.module):
             return f"“{another}” may tell of another layer than that of the question"
+        if done := done_with(behind):
+            return f"“{done}” behind it says that it is not all"
         if isinstance(own.item.node, Rel) and (terms := of_terms(own.item.node, behind)):
             return f"“{terms}” may say over what its sum runs"
         if self._told and self._has_delta(own):
@@ -216,12 +227,16 @@ class Beside:
             if own.stop <= p.start < min(after, stop) and any(
                     re.match(rf"\s*{m[1]}\s*(?:=|\\in)", other) for m in SUM.finditer(latex)):
                 return f"`{other}` may say over what its sum runs"
-        if not conditional:
-            return ""
         next_ = self._sentence(stop)[1] if stop < len(self.blank) else stop
-        opens = self.blank[stop:next_] if after >= next_ and _OPENS_REST.match(self.blank, stop) else ""
+        opens = self.blank[stop:next_] if conditional and after >= next_ and _OPENS_REST.match(self.blank, stop) else ""
         rest = of_rest(_OWN_REST.sub("", behind), after < stop) or of_rest(opens)
         return f"“{rest}” says in words what it is elsewhere" if rest else ""
+
+    def _clause(self, own: _Place, start: int) -> str:
+        """The words in front of it, behind the equation before it and the last full stop."""
+        last = max((p.stop for p in self.places if start <= p.stop <= own.start and p.item.kind is Kind_.CLAIM
+                    and p.item.formula is not own.item.formula), default=start)
+        return self.blank[last:own.start]
 
     def _of_delta(self, found: re.Match[str] | None) -> bool:
         """δ or δ_k, of no letter of the layer."""
@@ -252,6 +267,10 @@ class Beside:
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""
         before, after = self.blank[start:own.start], self.blank[own.stop:stop]
+        if (found := _rows("CLAIM_OTHERS_WRITE").search(self._clause(own, start)) or _WRONG.search(before)) is not None:
+            return found[0].strip("$\0 ")
+        if re.match(r"[\s$\0]*\?", after) or _CALLED_WRONG.match(self.blank, stop):
+            return "?" if "?" in after else "this is wrong"
         before = before[max([0, *(m.end() for m in re.finditer(r"[,;:()\0]", before.rstrip("$ \0\n")))]):]
         clause = before + _CLAUSE.split(after.lstrip("$\0"), maxsplit=1)[0].split("\0")[0]
         return next((w for w in _WORD.findall(clause) if w.lower() in _words("CLAIM_DENIES")), "")
@@ -467,16 +486,16 @@ class Beside:
         return after.item.node if opens and not parted else None
 
     def _next(self, own: _Place, here: Sequence[_Place]) -> bool:
-        """«If p > t it is EQ, if p < t it is EQ»: the condition behind the first opens the second."""
-        after = [p for p in here if p.start >= own.stop][:2]
-        before = [p for p in here if p.start < own.start]
-        if len(after) < 2 or after[1].item.kind is not Kind_.CLAIM or not before or (
-                before[-1].item.kind is not Kind_.CONDITION or not self._opens(
-                    before[-1].start, self._sentence(own.start)[0])):
+        """«If p > t it is EQ, if p < t it is EQ», «For s > 0, EQ, for s < 0 it is 0»: it opens what follows."""
+        after = [p for p in here if p.start >= own.stop][:1]
+        before = [p for p in here if p.start < own.start and p.item.kind is not Kind_.CLAIM]  # «…, EQ and EQ, for …»
+        if not after or not before or before[-1].item.kind is not Kind_.CONDITION or not (
+                self._opens(before[-1].start, self._sentence(own.start)[0])):
             return False
-        words = self.blank[after[0].stop:after[1].start]
-        return re.match(r"[\s$\0]*[,;]", self.blank[own.stop:after[0].start]) is not None and re.match(
-            r"[\s$\0]*(?!and\b)[a-z][^,;:]*\Z", words, re.IGNORECASE) is not None
+        parted = own.item.formula.latex.rstrip().endswith((",", ";")) or re.match(
+            r"[\s$\0]*?[,;:\n]", self.blank[own.stop:after[0].start]) is not None
+        behind = self.blank[after[0].stop:self._sentence(own.start)[1]]
+        return parted and _GOES_ON.match(behind) is not None
 
     def _labels(self, run: Sequence[_Place], own: _Place, start: int) -> bool:
         """«1. i = j: EQ», «Case i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""

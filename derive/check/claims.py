@@ -29,6 +29,7 @@ from derive.check.letters import (
     upstream,
 )
 from derive.check.parts import continued, implied, numbered, unboxed
+from derive.check.texts import rounded
 from derive.check.worded import classed, identities, labelled, respelled, with_argument, with_functions
 from derive.errors import CardError, DeriveError
 from derive.expr import (
@@ -81,6 +82,7 @@ _OWN_SHAPES = re.compile(f"(?:{_SHAPES})")
 _SLOPE = re.compile(r"[^=]*\\(?:partial|nabla)")
 _UNKNOWN = re.compile("nothing says what `(.*)` is")
 DELTA = "delta"
+_DEMANDED = re.compile(r"\\(?:overset|stackrel)\s*\{\s*!\s*\}")
 _BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
 # f(s) = s, for s > 0
 _PART = re.compile(r"\$([^$]++)\$++[\s,]*+(?:for|if|when|whenever|provided|and)\s+\$")
@@ -91,7 +93,7 @@ _ALONE = re.compile(r"\\delta(?:_\{\w(?:_\w|,\s*\w|_\{\w\})?\}|_\w|(?![A-Za-z_^]
 _PARTIAL = re.compile(r"\\partial\s*\\?\w+?_\{?(\w+)")
 _PAIRS = re.compile(r"\\delta_\{\s*(\w)\s*(\w)\s*\}")  # δ_{ij}
 _TOLD_PAIR = re.compile(rf"\\partial\s*{_PAIRS.pattern}|{_PAIRS.pattern}\s*&?\s*=")
-_RELATION = re.compile(r"[=<>≤≥≠∈]|\\(?:le|ge|leq|geq|lt|gt|ne|neq|in|notin|not)(?![A-Za-z])")
+_RELATION = re.compile(r"[=<>≤≥≠∈]|\\(?:approx|doteq|equiv|le|ge|leq|geq|lt|gt|ne|neq|in|notin|not)(?![A-Za-z])")
 # σ(s) = … of y = σ(s) = …
 # where δ_{ij} is 1 if i = j and 0 otherwise
 KRONECKER = re.compile(r"(?:(?:with|where|and)\s+)?\$\\delta_\{?(\w)\s*,?\s*(\w)\}?"
@@ -194,7 +196,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     parts = [p for f in formulas(text, first) for p in implied(f)]
     pairs = [(p, whole) for p, whole in zip(parts, continued(map(unboxed, parts)), strict=True)
              if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
-    found, spelt = [f for _, p in pairs for f in numbered(p)], {(p.line, p.column): p for p, _ in pairs}
+    found = [replace(f, latex=rounded(f.latex)) for _, p in pairs for f in numbered(p)]
+    spelt = {(p.line, p.column): p for p, _ in pairs}
     if len(found) > MOST_CHECKED:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_CHECKED} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
@@ -355,6 +358,13 @@ def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iter
         return
     claim, cond = (node.claim, node.cond) if isinstance(node, Given) else (node, None)
     parts = claim.conds if isinstance(claim, And) else (claim,)
+    if _DEMANDED.search(formula.latex):
+        yield Item(formula, Kind_.UNREAD, None, "it demands, and claims nothing")
+        return
+    runs_ = [_runs(p) for p in parts]
+    parts = tuple(part for run in runs_ for part in run if len(run) == 1 or {*part.ops} == {"="})
+    if any(len(run) > 1 for run in runs_):
+        yield Item(formula, Kind_.UNREAD, None, "the inequality in it is not judged")
     equations = [p for p in parts if isinstance(p, Rel) and {*p.ops} == {"="} and not _restricts(p, letters)]
     others = [p for p in parts if p not in equations and isinstance(p, Cond)]
     for part in (*conditions(cond), *others):
@@ -371,6 +381,19 @@ def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iter
         for item in _links(formula, equation, joined(known) if known else None, letters):
             doubt = item.doubt or f"nothing says what `{missing}` is" if missing else item.doubt
             yield replace(item, doubt=doubt, uses=uses.intersection(letters.own))
+
+
+def _runs(part: Node) -> list[Any]:
+    """∂p/∂s = p(1-p) and p(1-p) > 0 of ∂p/∂s = p(1-p) > 0."""
+    slope = isinstance(part, Rel) and any(isinstance(n, Partial) for n in walk(part))
+    if not slope or not isinstance(part, Rel) or len({*part.ops}) < 2 or "=" not in part.ops:
+        return [part]
+    found, at = [], 0
+    for _, run in itertools.groupby(part.ops, lambda op: op == "="):
+        size = len([*run])
+        found.append(Rel(part.terms[at:at + size + 1], part.ops[at:at + size]))
+        at += size
+    return found
 
 
 def _known(cond: Cond, letters: Letters) -> Iterator[Cond]:

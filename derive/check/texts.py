@@ -48,6 +48,9 @@ _IS_GRADIENT = re.compile(
     rf"{_DELTA}(?:{_DENOTES})?(?:the\s+)?(?:partial\s+)?(?:gradient|derivative)s?\s+"
     r"(?:of\s+(?:\$\s*(?P<loss>\w)\s*\$|the\s+(?:loss|cost|error))\s+)?"
     r"(?:with\s+respect\s+to|w\.?\s?r\.?\s?t\.?|by)\s+(?:the\s+\w+\s+)?\$\s*(?P<by>[^$=]+?)\s*\$", re.IGNORECASE)
+_ALMOST = re.compile(r"\\(?:approx|simeq|cong)(?=\s*&?\s*(?:[-(]?\s*\d|[-(]?\\frac\s*\{?\s*\d|\\begin\{.?matrix))"
+                     r"|\\(?:doteq|equiv|triangleq)(?![A-Za-z])")
+_STRUCK = re.compile(r"~~(?=\S).*?~~", re.DOTALL)
 _SOLUTION = re.compile(r"\A.*?^#+\s*Solution[^\n]*$", re.DOTALL | re.MULTILINE)
 
 
@@ -89,6 +92,16 @@ def _number_of(found: re.Match[str], put: str) -> str:
     number = _WORD_NUMBERS[" ".join(parts["number"].lower().split())] if parts.get("number") else "0"
     new = put.format(n=number, rest=parts.get("rest", ""))
     return new + "\n" * (found[0].count("\n") - new.count("\n"))
+
+
+def unstruck(text: str) -> str:
+    """Without what is struck out, ~~…~~; lines and columns stay."""
+    return _STRUCK.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+
+
+def rounded(latex: str) -> str:
+    r"""\approx in front of a number, \doteq and \equiv as =."""
+    return _ALMOST.sub("=", latex)
 
 
 def told_deltas(text: str) -> str:

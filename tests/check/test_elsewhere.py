@@ -20,6 +20,7 @@ SOFTMAX = (r"Let $p_k = \frac{e^{s_k}}{\sum_m e^{s_m}}$ and $L = -\sum_k t_k\ln 
            r"$\partial L/\partial s$ for $s = (2, 1, 0)$, $t = (1, 0, 0)$.")
 SOFT = (r"Soft thresholding is $y = x-\lambda$ for $x>\lambda$, $y = x+\lambda$ for $x<-\lambda$, $y=0$ otherwise. "
         r"Derive $\partial y/\partial x$ and $\partial y/\partial\lambda$.")
+D = r"$\frac{\partial y_k}{\partial s_k} = "
 SLOPE = r"$\frac{\partial y_k}{\partial s_k} = 1$ for $s_k > "
 IN = r"$$\frac{\partial L}{\partial x_i} = \sum_k\frac{\partial L}{\partial y_k}w_{i-k}$$ "
 BIAS = r"$\frac{\partial L}{\partial b} = \delta"
@@ -34,6 +35,28 @@ TABLE: list[tuple[str, str, str]] = [
     (RELU, f"{SLOPE}0$, all others vanish.", "proved"), (RELU, f"{SLOPE}0$, and its negative otherwise.", "not read"),
     (RELU, f"{CASES}0\\end{{cases}}$", "proved"), (RELU, f"{CASES}\\frac12\\end{{cases}}$", "not read"),
     (LEAKY, r"For $s<0$ we have $y = s$.", "refuted"), (LEAKY, r"For $s<0$ we have $y = as$.", "proved"),
+    # «for A, …, for B …»: the condition in front
+    (RELU, rf"For $s_k > 0$, {D}1$, for $s_k < 0$ it is $0$.", "proved"),
+    (RELU, rf"For $s_k < 0$, {D}1$, for $s_k > 0$ it is $0$.", "refuted"),
+    (RELU, rf"If $s_k < 0$, then {D}1$, if $s_k > 0$, then {D}0$.", "refuted"),
+    (RELU, f"For $s_k > 0$ $${D[1:]}1,$$ for $s_k < 0$ $${D[1:]}0.$$", "proved"),
+    (RELU, f"for $s_k > 0$: {D}1$\nfor $s_k < 0$: {D}0$", "proved"),
+    # a part of it, and what is done with it
+    (NEURON, r"The first term gives $\frac{\partial L}{\partial b} = \frac{\partial L}{\partial y}$.", "not read"),
+    (NEURON, r"For unit vectors $\frac{\partial y}{\partial s} = 1$.", "not read"),
+    (NEURON, r"For the bias we get $\frac{\partial y}{\partial b} = 1 + y^2$.", "refuted"),
+    (NEURON, r"$\frac{\partial y}{\partial w} = x$ times the derivative of tanh.", "not read"),
+    (NEURON, r"$\frac{\partial y}{\partial w} = (1-y^2) x$, multiplied by the slope.", "not read"),
+    # quoted as wrong, or no equation
+    (NEURON, r"✗ $\frac{\partial y}{\partial s} = 1 + y^2$", "not read"),
+    (NEURON, r"Is $\frac{\partial y}{\partial s} = 1 + y^2$? No.", "not read"),
+    (NEURON, r"Many write $\frac{\partial y}{\partial s} = 1 + y^2$.", "not read"),
+    (NEURON, r"~~$\frac{\partial y}{\partial s} = 1 + y^2$~~ $\frac{\partial y}{\partial s} = 1 - y^2$", "proved"),
+    (NEURON, r"$\frac{\partial y}{\partial s} \overset{!}{=} 0$", "not read"),
+    (NEURON, r"$\frac{\partial y}{\partial s} \propto 1 + y^2$", "not read"),
+    (NEURON, r"$w \leftarrow w + \eta \frac{\partial L}{\partial w}$", "not read"),
+    (NEURON, r"$\frac{\partial y}{\partial s} \equiv 1 - y^2$", "proved"),
+    (SOFTMAX, r"$p_1 \approx 0.665$", "tested"), (SOFTMAX, r"$p_1 \approx 0.512$", "refuted"),
     # another layer
     (SQUARED, rf"{OF_W}(\hat y-y)x_j$", "proved"), (SQUARED, rf"{OF_W}2(\hat y-y)x_j$", "refuted"),
     (SQUARED, rf"With the loss $(\hat y-y)^2$ it is {OF_W}2(\hat y-y)x_j$.", "not read"),
@@ -68,6 +91,17 @@ def test_verdicts(question: str, text: str, verdict: str) -> None:
     report = derive.check(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n"), text=text)
     first = report.checks[0]
     assert first.verdict == verdict, first
+
+
+@pytest.mark.parametrize(("text", "verdicts"), [
+    (r"$\frac{\partial y}{\partial s} = 1 - y^2 > 0$", ["not read", "proved"]),
+    (r"$\frac{\partial y}{\partial s} = 1 + y^2 > 0$", ["not read", "refuted"]),
+    (r"$0 < \frac{\partial y}{\partial s} = 1 - y^2 \le 1$", ["not read", "proved"]),
+    (r"$\frac{\partial y}{\partial s} > 0$", ["not read"]),
+])
+def test_inequalities_are_listed_and_not_judged(text: str, verdicts: list[str]) -> None:
+    report = derive.check(Card.parse(f"---\nid: q\n---\n\n# Question\n{NEURON}\n"), text=text)
+    assert [c.verdict for c in report.checks] == verdicts
 
 
 def test_a_letter_that_is_openly_defined_again_is_not_held_against_its_first_meaning() -> None:

@@ -307,6 +307,8 @@ def _is_case(claim: ex.Rel | ex.In, formula: Formula, branching: set[str], prose
     if formula.display or not letters & branching:
         return False
     here = (gap.start for gap in prose.gaps if (gap.formula.line, gap.formula.column) == (formula.line, formula.column))
+    if isinstance(claim, ex.In):
+        here = (start for start in here if not prose.text[:start].rstrip().endswith("where"))  # «where $t ∈ (0, 1)$»
     return any(ends(prose.text[:start], "slot.case") and not begins(prose.text, start + 1, "slot.described")
                for start in here)
 

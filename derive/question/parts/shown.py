@@ -72,7 +72,8 @@ class Formulas:
     @property
     def logistic(self) -> bool:
         """1/(1 + e^{-u}), e^u/(1 + e^u), ½(1 + tanh(u/2))."""
-        return self.adds(1, 1) > 0 or (self.calls("tanh") and self.numbers(0.5))
+        halved = (n for n in self.nodes if isinstance(n, Fn) and n.name == "tanh")
+        return self.adds(1, 1) > 0 or any(Formulas.of(n.args).numbers(0.5) for n in halved)
 
     @property
     def hyperbolic(self) -> bool:

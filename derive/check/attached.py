@@ -1,0 +1,211 @@
+"""The condition that a sentence gives an equation: in front of it, behind it, in words, as the other case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from derive.check.claims import Kind_
+from derive.check.letters import numeric
+from derive.check.parts import ARROW
+from derive.check.sentences import QUANTIFIED, WORD, Place, Sentences, listed, words_in
+from derive.check.worded import condition, phrase
+from derive.expr import ZERO, And, Bracket, Cond, Idx, Rel, conditions, eq, joined
+
+_SPACES = re.compile(r"\\q?quad(?![A-Za-z])|\\[;,:! ]|[\s&$]")
+_NEGATED = {"=": "≠", "≠": "=", "<": "≥", "≥": "<", ">": "≤", "≤": ">"}
+_REST = re.compile(r"[\s$\0,]*\band\s+\0+\s+(?:otherwise|else)\b")
+_APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
+_THAT_IS = re.compile(r",?\s*\(?(?:that\s+is|i\.\s?e)\s*,?\s*(?:if|when)?[\s$\0]*\Z", re.IGNORECASE)
+_GAP = re.compile(r"[\s$\0,]*")
+_BEHIND = re.compile(r"\0*\s*[,:]")
+_GOES_ON = re.compile(r"[\s$\0]*[,:]?[\s$]*(?!(?:and|or|but|otherwise|else|respectively)\b)(?:[a-z]|\0)", re.IGNORECASE)
+_RESTRICTS = re.compile(r"<|>|\\(?:le|ge|leq|geq|lt|gt|ne|neq|in|notin|to|forall|approx|leqslant|geqslant)(?![A-Za-z])")
+_INSIDE = re.compile(r"\\begin\{cases\}.*?\\end\{cases\}|\[[^\[\]]*\]|_\{(?:[^{}]|\{[^{}]*\})*\}", re.DOTALL)
+
+
+class Attached(Sentences):
+    """Which condition of the text belongs to which equation."""
+
+    def attached(self, own: Place, here: Sequence[Place], start: int, stop: int) -> Cond | None:
+        """The condition that its sentence gives it: behind it («for s > 0»), else before it («If i = j, …»)."""
+        behind = self.behind_it(own, here)
+        if behind is not None:
+            return behind
+        taken = {id(c) for p in here if p.item.kind is Kind_.CLAIM and p.start < own.start
+                 if (c := self.behind_it(p, here)) is not None and p.stop < own.start}
+        before = [p for p in here if p.start < own.start and p.item.kind is Kind_.CONDITION
+                  and id(p.item.node) not in taken]
+        between = self.blank[before[-1].stop if before else start : own.start]
+        if {w.lower() for w in WORD.findall(between)} & listed("ELSE"):
+            return opposite(before[-1].item.node) if before else self._rest(own, here) or self._else(own, start)
+        if (rest := self._rest(own, here)) is not None:
+            return rest
+        if not before:
+            return self._headed(own, start)
+        if ARROW.fullmatch(_SPACES.sub("", self.text[before[-1].stop : own.start])):
+            return before[-1].item.node
+        run = [before[-1]]
+        for p in reversed(before[:-1]):
+            if re.fullmatch(r"[\s$\0]*(?:,|and)?[\s$\0]*", self.blank[p.stop:run[0].start]):
+                run.insert(0, p)
+        if self._opens(run[0].start, start) or self._labels(run, own, start):
+            return joined([p.item.node for p in run if p.item.node is not None])
+        return None
+
+    def behind_it(self, own: Place, here: Sequence[Place]) -> Cond | None:
+        after = next((p for p in here if p.start >= own.stop), None)
+        if after is None or after.item.kind is not Kind_.CONDITION or self._next(own, here):
+            return None
+        words = [w.lower() for w in WORD.findall(self.blank[own.stop:after.start])]
+        rest = [w for w in words if w not in QUANTIFIED or w == "and"]
+        because = {"since", "because"} if restricts(after.item.formula.latex) else set()
+        opens = len(rest) == 1 and rest[0] in (listed("WHERE") - {"let", "suppose", "assume"}) | because
+        parted = re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 ."))
+        return after.item.node if opens and not parted else None
+
+    def _next(self, own: Place, here: Sequence[Place]) -> bool:
+        """«If p > t it is EQ, if p < t it is EQ», «For s > 0, EQ, for s < 0 it is 0»: it opens what follows."""
+        after = [p for p in here if p.start >= own.stop][:1]
+        before = [p for p in here if p.start < own.start and p.item.kind is not Kind_.CLAIM]  # «…, EQ and EQ, for …»
+        if not after or not before or before[-1].item.kind is not Kind_.CONDITION or not (
+                self._opens(before[-1].start, self.sentence(own.start)[0])):
+            return False
+        parted = own.item.formula.latex.rstrip().endswith((",", ";")) or re.match(
+            r"[\s$\0]*?[,;:\n]", self.blank[own.stop:after[0].start]) is not None
+        behind = self.blank[after[0].stop:self.sentence(own.start)[1]]
+        return parted and _GOES_ON.match(behind) is not None
+
+    def _rest(self, own: Place, here: Sequence[Place]) -> Cond | None:
+        """Of «EQ if s > 0, otherwise EQ» and «EQ if s > 0 and EQ otherwise»."""
+        earlier = [p for p in here if p.stop <= own.start]
+        claims = [p for p in earlier if p.item.kind is Kind_.CLAIM]
+        if not claims:
+            return None
+        behind = WORD.match(self.blank, _GAP.match(self.blank, own.stop).end())  # type: ignore[union-attr]
+        words = {*words_in(self.blank[earlier[-1].stop:own.start]), behind[0].lower() if behind else ""}
+        return opposite(self.behind_it(claims[-1], here)) if words & listed("ELSE") else None
+
+    def _else(self, own: Place, start: int) -> Cond | None:
+        """Of «Otherwise EQ», where the sentence before it gives its last equation a condition."""
+        words = WORD.findall(self.blank[start:own.start])
+        earlier = [p for p in self.places if p.stop <= start and p.item.kind is Kind_.CLAIM]
+        low, high = self.sentence(start - 1) if start else (0, 0)
+        if not words or words[0].lower() not in listed("ELSE") or not earlier or earlier[-1].start < low or (
+                re.search(r"\n\s*\n", self.blank[earlier[-1].stop:own.start].strip("\0 "))):
+            return None
+        last = earlier[-1]
+        here = [p for p in self.places if low <= p.start < high]
+        return opposite(last.item.cond or self.attached(last, here, low, high) or self.apposed(last, here, low))
+
+    def apposed(self, own: Place, here: Sequence[Place], start: int) -> Cond | None:
+        """«If the margin is met, t s ≥ 1, EQ»: a relation between commas says in a formula what words say before it.
+
+        The words remain: what they may say beside it leaves the equation in doubt.
+        """
+        before = [p for p in here if p.start < own.start and p.item.kind is not Kind_.DEFINITION]
+        cond = before[-1] if before else None
+        if cond is None or cond.item.kind is not Kind_.CONDITION or not restricts(cond.item.formula.latex) and not (
+                isinstance(cond.item.node, Rel) and numeric(cond.item.node.terms[-1])):
+            return None
+        ahead, behind = self.blank[start:cond.start], self.blank[cond.stop:own.start]
+        return cond.item.node if _APPOSED.search(ahead) and _BEHIND.match(behind) else None
+
+    def _headed(self, own: Place, start: int) -> Cond | None:
+        """The condition that a sentence of a case before it in its paragraph consists of: «Case 1: s > 0. Then EQ»."""
+        at = start
+        while at > 0:
+            low, high = self.sentence(at - 1)
+            if high != at or re.search(r"\n\s*\n", self.blank[high - 1:own.start].strip("\0 ")):
+                return None
+            inside = [p for p in self.places if low <= p.start < high]
+            if inside and all(p.item.kind is Kind_.CONDITION for p in inside):
+                conds = [c for p in inside for c in conditions(p.item.node)]
+                words = {w.lower() for w in WORD.findall(self.blank[low:high]) if len(w) > 1}
+                plain = all(isinstance(c, Rel) and ("=" not in c.ops or renames(c)) for c in conds)
+                return joined(conds) if conds and plain and words and words <= listed("CASE") else None
+            at = low
+        return None
+
+    def _labels(self, run: Sequence[Place], own: Place, start: int) -> bool:
+        """«1. i = j: EQ», «Case i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""
+        between = self.blank[run[-1].stop:own.start]
+        first = listed("CASE").issuperset(words_in(self.blank[start:run[0].start]))
+        return first and re.match(r"[\s$\0)*_]*[:|]", between) is not None and (
+            listed("PLAIN").issuperset(words_in(between)))
+
+    def _opens(self, at: int, start: int) -> bool:
+        """Whether the words in front of a condition say that it is one."""
+        before = _THAT_IS.sub("", self.blank[start:at])
+        words = [w.lower() for w in WORD.findall(before)]
+        if before != self.blank[start:at]:  # if x_i lies in the window, i.e. k ≤ i ≤ k + 2
+            words = words[:1]
+        while words and words[-1] in QUANTIFIED:
+            words.pop()
+        return bool(words) and words[-1] in listed("WHERE")
+
+    def worded(self, own: Place, here: Sequence[Place]) -> tuple[Cond | None, tuple[tuple[int, int], ...]]:
+        """The condition that words give it, and where the words of this kind stand; «it» needs an input before it."""
+        spans, mine = list[tuple[int, int]](), None
+        for p in self.places:
+            if p.item.kind is Kind_.CLAIM and isinstance(p.item.node, Rel) and p.item.cond is None:
+                found = self.phrase_of(p)
+                if found is not None and (not found["it"] or spans):
+                    spans.append(found.span())
+                    mine = found if p is own else mine
+        cond = condition(mine, own.item.link, self.module) if mine is not None else None
+        if mine is None and own.item.kind is Kind_.CLAIM:
+            cond = self._other(own, here, spans)
+        return (cond, tuple(spans)) if cond is not None else (None, ())
+
+    def _other(self, own: Place, here: Sequence[Place], spans: Sequence[tuple[int, int]]) -> Cond | None:
+        """What is left where the condition in words of the equation before it does not hold: «…, otherwise EQ»."""
+        before = [p for p in here if p.stop <= own.start and p.item.kind is Kind_.CLAIM and p.item.node is not None]
+        found = self.phrase_of(before[-1]) if before else None
+        between = self.blank[before[-1].stop:own.start] if before else ""
+        if found is None or found.span() not in spans or not listed("ELSE").intersection(words_in(between)):
+            return None
+        return opposite(condition(found, own.item.link, self.module))
+
+    def phrase_of(self, own: Place) -> re.Match[str] | None:
+        """Behind it, else before it and behind what stands before: «If …, EQ», «EQ if …»."""
+        start, stop = self.sentence(own.start)
+        around = [p for p in self.places if start <= p.start < stop]
+        after = min((p.start for p in around if p.start >= own.stop), default=stop)
+        before = max((p.stop for p in around if p.stop <= own.start), default=start)
+        behind = re.compile(r"[\s$\0,]*").match(self.blank, own.stop, after)
+        found = phrase().match(self.blank, behind.end() if behind else own.stop, after)
+        if found is None:
+            found = next(phrase().finditer(self.blank, before, own.start), None)
+            if found is not None and before > start and not self.blank[before:found.start()].strip("$\0 \n"):
+                return None  # it belongs to the equation before
+        letter = "letter" if found is not None and found["letter"] else "own"
+        if found is not None and found[letter]:
+            about = re.sub(r"[\s$]", "", self.text[slice(*found.span(letter))])
+            return found if rf"\partial{about}" in re.sub(r"\s", "", own.item.formula.latex) else None
+        return found
+
+    def taken(self, own: Place, here: Sequence[Place]) -> Iterator[tuple[int, int]]:
+        """The words by which other equations before it have their conditions: «Since EQ if s > 0 and 0 otherwise»."""
+        for p in here:
+            cond = self.behind_it(p, here) if p.item.kind is Kind_.CLAIM and p.stop < own.start else None
+            place = next((q for q in here if q.item.node is cond and q.start >= p.stop), None) if cond else None
+            if place is not None and place.stop < own.start:
+                rest = _REST.match(self.blank, place.stop)
+                yield p.stop, rest.end() if rest is not None and rest.end() <= own.start else place.stop
+
+
+def restricts(latex: str) -> bool:
+    """A relation other than an equation, outside of cases, brackets and subscripts."""
+    return _RESTRICTS.search(_INSIDE.sub(" ", latex)) is not None
+
+
+def renames(cond: Cond) -> bool:
+    """i = j"""
+    return isinstance(cond, Rel) and cond.ops == ("=",) and all(isinstance(t, Idx) for t in cond.terms)
+
+
+def opposite(cond: Cond | None) -> Cond | None:
+    if isinstance(cond, Rel) and len(cond.ops) == 1:
+        return Rel(cond.terms, (_NEGATED[cond.ops[0]],))
+    return eq(Bracket(cond), ZERO) if isinstance(cond, (And, Rel)) else None

@@ -1,0 +1,127 @@
+"""The sentences of a solution: its text without formulas, where these stand in it, and the words around them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+
+from derive.check.claims import KRONECKER, Item, Kind_
+from derive.check.letters import numeric
+from derive.check.worded import rows
+from derive.expr import Entry
+from derive.module import Module
+from derive.question.sentences.grammar import words_of
+from derive.records import dataclass
+
+WORD = re.compile(r"[^\W\d_]+")
+_END = re.compile(r"[.!?](?:\*\*?|__?)?(?=\s|$|\))|;(?=\s)|\n(?:[^\S\n]*+\n)++(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))"  # ends
+                  r"|\n(?=\s*(?:[-*+]|\d+[.)]|\|)\s)|\n\s*#[^\n]*\n")  # items of lists, rows of tables, headings
+_SHORT = re.compile(r"\b(i\.\s?e|e\.\s?g|w\.\s?r\.\s?t|cf|resp)\.", re.IGNORECASE)  # no sentence ends there
+_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|^[^\S\n]*+(?:[-*+]|\d+[.)]|\(?[ivx]{1,4}[.)])\s", re.DOTALL | re.MULTILINE)
+_FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
+_LAST = re.compile(r"([.!?])[\s}$\\\])]*$")
+_NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
+QUANTIFIED = frozenset("all every each any some the that of and case".split())
+LEADS = frozenset("for let with at on where".split())  # words that open a condition, and much else
+_CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)where|\A\s*at)[\s$]+"
+                        r"(?:\0+\s+or\s+)?\0*\Z", re.IGNORECASE)
+_TELLS = re.compile(r"[a-z]?\s*where\b", re.IGNORECASE)  # where p_k = …: what the letter is
+
+
+def listed(name: str) -> frozenset[str]:
+    """The words of a list of claims."""
+    return words_of("en", f"CLAIM_{name}")
+
+
+@cache
+def phrases(name: str) -> re.Pattern[str]:
+    """The phrases of a name: off ties."""
+    return re.compile(rows(name), re.IGNORECASE)
+
+
+def words_in(text: str) -> list[str]:
+    return [w.lower() for w in WORD.findall(phrases("CLAIM_PHRASE").sub(" ", text)) if len(w) > 1]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a formula stands in the text."""
+
+    item: Item
+    start: int
+    stop: int
+
+
+class Sentences:
+    """The text of a solution around its formulas; lines are counted from ``first``."""
+
+    def __init__(self, text: str, first: int, items: Iterable[Item], module: Module) -> None:
+        self.first, self.text, self.module = first, text, module
+        self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
+        said = [m.span() for m in KRONECKER.finditer(text)]
+        self.plain = KRONECKER.sub(_blank, _MARKUP.sub(_blank, text))
+        self.blank = _SHORT.sub(r"\1 ", _FORMULA.sub(_hidden, self.plain))
+        listed = _SHORT.sub(r"\1 ", _FORMULA.sub(_hidden, KRONECKER.sub(_blank, text)))
+        self.ends = [m.end() for m in _END.finditer(listed)]
+        places = [self._meant(self._place(item)) for item in items]
+        self.places = [p for p in places if not any(a <= p.start < b for a, b in said)]
+
+    def behind(self) -> Iterator[tuple[Item, bool, str]]:
+        """Each formula, whether the word before it defines, and the words of its sentence behind it."""
+        for p in self.places:
+            behind = self.blank[p.stop:self.sentence(p.start)[1]].lstrip("$ \0").split("\0")[0]
+            yield p.item, self.last(p) in listed("DEFINES"), behind
+
+    def _place(self, item: Item) -> Place:
+        formula = item.formula
+        line = min(max(formula.line - self.first, 0), len(self._starts) - 1)
+        start = self._starts[line] + formula.column
+        return Place(item, start, start + len(formula.latex))
+
+    def _meant(self, place: Place) -> Place:
+        """«where 1 - t s = 0»: an equation of a number or a letter that such a word introduces is a condition.
+
+        «If y_n = t_n», «unless a = 1», «meet where y_n = t_n»: of anything but a derivative, too.
+        """
+        item = place.item
+        if item.kind is Kind_.CLAIM and item.cond is None and not item.slope:
+            before = self.blank[self.sentence(place.start)[0]:place.start]
+            found = _CONDITION.search(before)
+            told = found and _TELLS.match(found[0]) and not item.supposes and not isinstance(item.link.terms[1], Entry)
+            if found and not told:
+                return replace(place, item=replace(item, kind=Kind_.CONDITION))
+        if item.kind is not Kind_.CLAIM or item.cond is not None or not item.supposes or not (
+                numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)):
+            return place
+        behind = re.search(r"[^\W\d_][^\0]*\0[^\w.]*\Z", self.blank[self.sentence(place.start)[0]:place.start])
+        told = not behind and self.last(place) in listed("WHERE") - {"with", "let"}  # «for t y > 1, L = 0»
+        return replace(place, item=replace(item, kind=Kind_.CONDITION)) if told else place
+
+    def last(self, place: Place) -> str:
+        """The word in front of a formula."""
+        words = WORD.findall(self.blank[self.sentence(place.start)[0]:place.start])
+        return words[-1].lower() if words else ""
+
+    def sentence(self, at: int) -> tuple[int, int]:
+        place = bisect_right(self.ends, at)
+        return self.ends[place - 1] if place else 0, self.ends[place] if place < len(self.ends) else len(self.text)
+
+    def clause(self, own: Place, start: int) -> str:
+        """The words in front of it, behind the equation before it and the last full stop."""
+        last = max((p.stop for p in self.places if start <= p.stop <= own.start and p.item.kind is Kind_.CLAIM
+                    and p.item.formula is not own.item.formula), default=start)
+        return self.blank[last:own.start]
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def _hidden(formula: re.Match[str]) -> str:
+    """Nothing of a formula but its lines, and the full stop that ends it; a new sentence may follow a display, too."""
+    found = re.sub(r"[^\n]", "\0", formula[0])
+    ends = formula[0].startswith(("$$", "\\[", "\\b")) and _NEXT.match(formula.string, formula.end()) is not None
+    return found[:-1] + "." if ends or _LAST.search(formula[0].rstrip("$ \n")) else found

@@ -293,7 +293,7 @@ def _refuse_unknown(token: Token, module: Module, prose: Prose) -> None:
         ("delta", "loss"))]
     known = {"delta", *(axis for s in symbols for axis in s.axes)} | {s.name.partition("_")[0] for s in symbols} | {
         s.name for s in symbols}
-    named_ = letters_of(token.formula, module.table)  # W_2 of $W^{(2)}$
+    named_ = [n for n in letters_of(token.formula, module.table) if n in known]  # W_2 of $W^{(2)}$, no \bar W
     unknown = {*map(name_of, token.letters)} - known - {*named_}
     if unknown and len(named_) < len(token.letters):
         raise CardError(Problem(f"the question asks for the derivative by `{sorted(unknown)[0]}`, and the layer has no "

@@ -11,8 +11,8 @@ from derive.expr import Entry, Expr, Mul, walk
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
+from derive.question.letters.called import letter_called
 from derive.question.letters.claims import Doubts, computes_nothing, is_claimed
-from derive.question.letters.defining import letter_called
 from derive.question.letters.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.parts.chain import Chain
 from derive.question.parts.doubtful import doubtful

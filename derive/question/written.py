@@ -30,7 +30,6 @@ from derive.question.letters.naming import (
 )
 from derive.question.letters.outside import zeros_told
 from derive.question.letters.stacked import with_rows
-from derive.question.parts.around import placed_parts
 from derive.question.parts.unwritten import continued_parts, refuse_linear, stated_parts
 from derive.question.requests.verbs import requested
 from derive.question.words.lexicon import named
@@ -115,9 +114,7 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
         return read_, prose, []
     new, letters = stated_parts(prose, found, defined, doubts)
     if not new and defined.tensors:
-        new, letters = continued_parts(prose, found, defined, read_.table, doubts)
-    if not new:
-        new, letters = placed_parts(prose, found, defined, read_.table, doubts)
+        new, letters = continued_parts(prose, found, defined, read_.table)
     if not new and not derived:
         refuse_linear(prose, defined)
     if new:

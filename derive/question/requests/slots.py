@@ -204,7 +204,7 @@ def _unread(prose: Prose) -> list[Place]:
 
     if not in_english(prose.text):
         return [(0, len(prose.text))]
-    return [(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text))) for tokens in sentences(prose)
+    return [(tokens[0].start, tokens[-1].stop) for tokens in sentences(prose)
             if not is_settled(tokens)]
 
 

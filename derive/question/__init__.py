@@ -21,7 +21,8 @@ from derive.question import masks, numbers, steps
 from derive.question.letters.bare import refuse_single
 from derive.question.letters.restricted import refuse_restricted
 from derive.question.parts.concepts import refuse_unshown
-from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
+from derive.question.parts.operations import refuse_unformulated
+from derive.question.parts.unaccounted import refuse_other_layers
 from derive.question.requests.aside import set_aside
 from derive.question.requests.by_noun import as_on_card, lettered
 from derive.question.requests.changed import values_left

@@ -21,8 +21,8 @@ from derive.question import masks, numbers, steps
 from derive.question.letters.bare import refuse_single
 from derive.question.letters.restricted import refuse_restricted
 from derive.question.parts.concepts import refuse_unshown
-from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
-from derive.question.requests.adjoints import unbarred
+from derive.question.parts.operations import refuse_unformulated
+from derive.question.parts.unaccounted import refuse_other_layers
 from derive.question.requests.aside import set_aside
 from derive.question.requests.by_noun import as_on_card, lettered
 from derive.question.requests.changed import values_left
@@ -72,7 +72,7 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
             card = with_statement(card, statement)
         if problems := tuple(statement.unfinished()):
             raise CardError(*problems)
-        card, called = lettered(unbarred(card))
+        card, called = lettered(card)
         module, unanswered = _with_numbers(card, statement)
         not_on = () if outside is None else _not_on(card, outside)
         return replace(module, readings=(*as_on_card(module.readings, called), *unanswered, *not_on))

@@ -24,6 +24,6 @@ def refuse_exchanged(tokens: Sentence, prose: Prose, module: Module) -> None:
     others = [name for name in parts if name in _ACTIVATIONS and not SHOWN[name](formulas)]
     texts = {t.text for t in tokens}
     if parts and texts & _EXCHANGES or others and not texts & _COMPARES:
-        quoted = prose.plain.quote(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+        quoted = prose.plain.quote(tokens[0].start, tokens[-1].stop)
         raise CardError(Problem(f"“{quoted}”: the formulas compute another layer; write those of the one that is meant",
                                 key="forward", line=prose.plain.line(tokens[0].start)))

@@ -26,7 +26,6 @@ from derive.question.letters.claims import (
     refuse_undefined,
     refuse_unplaced,
     refuse_unread,
-    with_chosen,
     with_numbers,
     without_claims,
 )
@@ -145,13 +144,12 @@ def layer_module(card: Card, statement: Statement) -> tuple[Module, bool, Read]:
 
 
 def formulas_read(state: State) -> State:
-    """The formulas, those of parts that only words name with them; a fixed index is carried."""
+    """The formulas, those of parts that only words name with them."""
     read_, prose, of_parts = read_layer(state.card, formulas_of(state.statement, "functions", "shapes", "facts"),
                                         state.doubts)
-    read_, chosen = with_chosen(read_, prose)
-    if is_unsaid("sigma", prose):
-        chosen = (*chosen, r"$\sigma$ is the logistic function, since nothing says otherwise")
-    return replace(state, read=read_, prose=prose, of_parts=tuple(of_parts), said=chosen,
+    unsaid = is_unsaid("sigma", prose)
+    said = (r"$\sigma$ is the logistic function, since nothing says otherwise",) if unsaid else ()
+    return replace(state, read=read_, prose=prose, of_parts=tuple(of_parts), said=said,
                    nodes=without_claims(read_.nodes, prose))
 
 

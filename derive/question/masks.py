@@ -38,7 +38,7 @@ def apart(card: Card) -> tuple[Card, str]:
     except DeriveError:
         return card, ""
     for tokens in sentences(prose) if in_english(prose.text) else ():
-        last, asking = tokens[-1].start + max(1, len(tokens[-1].text)), asks(tokens)
+        last, asking = tokens[-1].stop, asks(tokens)
         for start in (t.start for t in tokens):
             whole = _WHICH.match(prose.text, start, last)
             found = whole or (_MASK.match(prose.text, start, last) if asking else None)

@@ -103,7 +103,7 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
             if said is not None and (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 said = None
             if (said := contrary or said) is not None:
-                quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
+                quoted = prose.plain.quote(clause[0].start, clause[-1].stop)
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
                                         "computed, write it into the formulas; if not, leave it out", key="forward",
                                         line=prose.plain.line(said.start)))
@@ -116,7 +116,7 @@ def _refuse_zeros(prose: Prose, module: Module, known: Collection[tuple[int, int
                                      for equation in module.equations for n in walk(equation)):
         return
     for tokens in told_outside(prose):
-        quoted = prose.plain.quote(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+        quoted = prose.plain.quote(tokens[0].start, tokens[-1].stop)
         raise CardError(Problem(f"“{quoted}”: write it as a formula, as in `$x_s = 0$ for $s < 0$ and for $s > n$`",
                                 line=prose.plain.line(tokens[0].start), key="forward"))
 

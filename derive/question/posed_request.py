@@ -64,7 +64,7 @@ def refuse_unbound(prose: Prose) -> None:
             if unbound(item, prose, known) and not (
                     _is_named(item, found[n + 1] if n + 1 < len(found) else ()) or _is_told_as(item, tokens)):
                 first, last = item[0], item[-1]
-                raise not_asked_so(prose, first.start, last.start + max(1, len(last.text)))
+                raise not_asked_so(prose, first.start, last.stop)
 
 
 def items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
@@ -86,7 +86,7 @@ def not_answered(prose: Prose) -> Iterator[str]:
                 continue
             if (_tells_on(item) or other) and len(words) > 1 and not _is_them(item) and not named(
                     " ".join(t.text for t in item), "ask.explain", "request.vjp", "request.back"):  # else it is told
-                said = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
+                said = prose.said(item[0].start, item[-1].stop)
                 yield f"not answered, since no derivative is asked for: {said}"
 
 
@@ -205,7 +205,7 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
         for item in items(tokens) if asks(tokens) and in_english(prose.text) else ():
             valued = any(t.text in _VALUED for t in item)  # «compute $p$ and …», not «give what is passed to $p$»
             for before, token in itertools.pairwise((item[0], *item)):
-                if token.formulas and (token.said is Said.DERIVATIVE and _is_sum(token) or _is_power(token, module)):
+                if token.formulas and _is_power(token, module):
                     raise not_asked_so(prose, token.start, token.start + 1)
                 if not token.formulas or token.said is not Said.LETTERS:
                     continue
@@ -216,12 +216,6 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
                     raise CardError(Problem(f"`{sorted(wrong)[0]}` stands in what is asked, and no derivative by it is "
                                             "understood; write the derivatives that are wanted, or `derive` in the "
                                             "front matter", line=prose.plain.line(token.start), key="derive"))
-
-
-def _is_sum(token: Token) -> bool:
-    r"""\sum_i \partial y_i/\partial x_j"""
-    tree = token.formula.tree or ()
-    return bool(tree) and tr.is_token(tr.base_of(tree[0]), "BIG") and not token.equates
 
 
 def _is_power(token: Token, module: Module) -> bool:
@@ -247,14 +241,14 @@ def refuse_half(prose: Prose, module: Module) -> None:
         more = asks(tokens) and (_gives_an_example(tokens) or is_of_all_layers(tokens)) or (
             wants and bool(texts & _TOO) and not any(t.formulas for t in tokens))
         if open_ and more:
-            raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+            raise not_asked_so(prose, tokens[0].start, tokens[-1].stop)
         if not (wants or item or asks(behind) and _is_them(behind) and texts & _HEADS):
             continue
         letters = {name for t in tokens if t.formulas and t.said is Said.LETTERS for name in (
             *letters_of(t.formula, module.table), *map(name_of, t.letters))}
         trained = texts & {"parameter", "parameters"} and open_ & {*module.parameters}
         if letters & open_ or trained or item and texts & _TRAINED and open_:  # «the bias works the same»
-            raise not_asked_so(prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+            raise not_asked_so(prose, tokens[0].start, tokens[-1].stop)
 
 
 def _is_item(tokens: Sentence, prose: Prose, behind: bool) -> bool:
@@ -302,7 +296,7 @@ def _refuse_unknown(token: Token, module: Module, prose: Prose) -> None:
         ("delta", "loss"))]
     known = {"delta", *(axis for s in symbols for axis in s.axes)} | {s.name.partition("_")[0] for s in symbols} | {
         s.name for s in symbols}
-    named_ = letters_of(token.formula, module.table)  # W_2 of $W^{(2)}$
+    named_ = [n for n in letters_of(token.formula, module.table) if n in known]  # W_2 of $W^{(2)}$, no \bar W
     unknown = {*map(name_of, token.letters)} - known - {*named_}
     if unknown and len(named_) < len(token.letters):
         raise CardError(Problem(f"the question asks for the derivative by `{sorted(unknown)[0]}`, and the layer has no "

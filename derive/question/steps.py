@@ -151,7 +151,7 @@ def opens(text: str, at: int) -> bool:
 def _phrases(prose: Prose) -> Iterator[_Phrase]:
     text, end = prose.text, 0
     for tokens in sentences(prose):
-        first, last = tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text))
+        first, last = tokens[0].start, tokens[-1].stop
         asking = asks(tokens)
         for start in (t.start for t in tokens):
             if start < end:
@@ -253,7 +253,7 @@ def _refuse_others(prose: Prose, found: list[_Phrase]) -> None:
                                        key="derive"))
     for tokens in sentences(prose):
         asked = [*items(tokens)] if asks(tokens) else [tokens] if _is_order(tokens[0].text) else []
-        places = {n for item in asked for t in item for n in range(t.start, t.start + max(1, len(t.text)))}
+        places = {n for item in asked for t in item for n in range(t.start, t.stop)}
         for span in named(prose.text, "numbers.trained"):
             if span.start in places and not any(p.start <= span.start < p.stop for p in found):
                 said = prose.plain.quote(span.start, span.stop)

@@ -193,7 +193,7 @@ class _Reader:
         return {_singular(word) for word in own if word in _OF_PARTS or not named(word, *_NAMED_ELSE)}
 
     def refuse(self, *tokens: Token) -> CardError:
-        return not_asked_so(self.prose, tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+        return not_asked_so(self.prose, tokens[0].start, tokens[-1].stop)
 
     def sentence(self, tokens: Sentence) -> _Reader:
         """Read an order: its items, and that what it tells besides changes nothing."""
@@ -289,7 +289,7 @@ class _Reader:
         case = next((n for n, t in enumerate(words) if t.text in ("for", "at")), len(words))
         if not {t.text for t in words[case + 1 :]} <= _PLAIN | _HOW | _BARE | _CUTS:
             raise self.refuse(*words[case:])  # «for the case of a softmax»
-        self.manner.append(self.prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text))))
+        self.manner.append(self.prose.said(item[0].start, item[-1].stop))
 
     def _behind(self, tokens: Sequence[Token]) -> None:
         """What stands behind «the gradients»: of what, by what, and how."""

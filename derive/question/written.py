@@ -16,9 +16,8 @@ from derive.notation.rules.kinds import equates, is_derived
 from derive.notation.rules.trees import Run, equals, sides, statements, with_trees
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
 from derive.notation.tree import base_of, is_token
-from derive.question.letters.applied import with_named, with_softmax
+from derive.question.letters.applied import with_named
 from derive.question.letters.claims import Doubts, computes_nothing, without_claims
-from derive.question.letters.defining import defined_in_words
 from derive.question.letters.naming import (
     Mention,
     bare_letters,
@@ -31,8 +30,6 @@ from derive.question.letters.naming import (
 )
 from derive.question.letters.outside import zeros_told
 from derive.question.letters.stacked import with_rows
-from derive.question.parts.around import placed_parts
-from derive.question.parts.between import parts_between
 from derive.question.parts.unwritten import continued_parts, refuse_linear, stated_parts
 from derive.question.requests.verbs import requested
 from derive.question.words.lexicon import named
@@ -94,9 +91,8 @@ def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
     prose = prose_of(card.question, card.question_line, written)
     refuse_other_topics(card, prose)
     written = with_rows(with_trees(with_shapes_said(with_cases_said(written, prose), prose)), prose)
-    written += with_trees(defined_in_words(replace(prose, formulas=tuple(written)), written))
     prose = replace(prose, formulas=tuple(written))
-    found = with_named(rewritten(with_softmax([*written, *stated], prose), RULES), prose)
+    found = with_named(rewritten([*written, *stated], RULES), prose)
     read_ = _read_all(found, prose)
     spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
     counted = [*counts(read_.nodes, spoken), *steps(read_.nodes)]
@@ -118,11 +114,7 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
         return read_, prose, []
     new, letters = stated_parts(prose, found, defined, doubts)
     if not new and defined.tensors:
-        new, letters = continued_parts(prose, found, defined, read_.table, doubts)
-    if not new:
-        new, letters = placed_parts(prose, found, defined, read_.table, doubts)
-    if not new and defined.tensors:
-        new, letters = parts_between(prose, found, defined, read_)
+        new, letters = continued_parts(prose, found, defined, read_.table)
     if not new and not derived:
         refuse_linear(prose, defined)
     if new:

@@ -10,11 +10,11 @@ from tests.bank import understood
 
 NAMES = {
     "attention_query": ("attention",), "attention_transposed": ("attention",), "softmax_jacobian": ("softmax",),
-    "formula_on_top": ("linear", "sigmoid", "binary_cross_entropy"), "rms_norm": ("rms_norm",),
+    "rms_norm": ("rms_norm",),
     "network_shapes": ("linear", "relu", "linear", "softmax", "categorical_cross_entropy"),
     "gru_step": (), "triplet": (), "softmax_as_factor": ("attention",), "logistic_regression": ("linear", "sigmoid", "binary_cross_entropy"),
     "bias_plain_of_vector": ("linear", "tanh", "linear"), "relu_linear": ("linear", "relu"), "bias_beside_bold": ("linear", "sigmoid"),
-    "residual_block": ("linear", "relu", "h + x"), "own_function": ("linear", "f(s)"), "formula_behind": ("linear", "s tanh(s)"),
+    "residual_block": ("linear", "relu", "h + x"), "own_function": ("linear", "f(s)"),
     "contrastive_pairs": (), "mixture_of_linear_experts": (),
 }  # fmt: skip
 

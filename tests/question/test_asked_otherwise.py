@@ -28,11 +28,8 @@ def asked(question: str) -> str:
 
 
 @pytest.mark.parametrize(("question", "derivatives"), [
-    (rf"{LINE} Compute $\bar w$.", "L/w"), (rf"{LINE} Compute $\bar w$ and $\bar b$.", "L/w L/b"),
-    (rf"{DEEP} Derive $\bar w = \partial L/\partial w$ and $\bar z$.", "L/w L/z"),
-    (rf"{UNIT} Given $\bar a$, derive $\bar w$ and $\bar x$.", "loss/w loss/x"),
-    (rf"{LINE} Compute $dw$ and $db$.", "L/w L/b"), (rf"{LINE} Derive the gradients $g_w$ and $g_b$.", "L/w L/b"),
-    (rf"{MAP} Derive $\partial L/\partial W$ and $g_x$.", "loss/W loss/x"), (rf"{DEEP} Derive $\delta_z$.", "L/z"), (rf"{MAP} Derive $\delta_x$ from $\delta_y$.", "loss/x"),
+    (rf"{LINE} Compute $dw$ and $db$.", "L/w L/b"),
+    (rf"{DEEP} Derive $\delta_z$.", "L/z"), (rf"{MAP} Derive $\delta_x$ from $\delta_y$.", "loss/x"),
     (rf"{MAP} Derive $\delta_x$ and $\delta_W$ in terms of $\delta_y$.", "loss/x loss/W"),
     (rf"{MAP} The gradient of the loss with respect to $W$ is to be derived.", "loss/W"),
     (rf"{MAP} The derivatives $\partial L/\partial W_{{ij}}$ are to be derived.", "loss/W"),
@@ -62,6 +59,9 @@ def test_what_is_asked_in_other_words_is_derived(question: str, derivatives: str
 @pytest.mark.parametrize("question", [
     rf"{DEEP} Derive $\delta_w$ and $\dot w$.", r"Let $h = w x$ and $y = \tanh(h)$. Find the sensitivity of $h$ to $x$.",
     r"Let $y = w x$ where $\bar x$ is the mean. Compute $\bar x$.",
+    rf"{LINE} Compute $\bar w$.", rf"{DEEP} Derive $\bar w = \partial L/\partial w$ and $\bar z$.",
+    rf"{UNIT} Given $\bar a$, derive $\bar w$ and $\bar x$.", rf"{LINE} Derive the gradients $g_w$ and $g_b$.",
+    rf"{MAP} Derive $\partial L/\partial W$ and $g_x$.",
 ])
 def test_what_only_looks_so_is_open(question: str) -> None:
     with pytest.raises(DeriveError):

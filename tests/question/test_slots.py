@@ -218,11 +218,6 @@ def test_a_part_first_named_behind_the_request_is_not_joined(later: str) -> None
         read(f"A linear layer is followed by a tanh. Derive the backward message. {later}")
 
 
-def test_a_bias_may_be_that_of_the_formulas_before() -> None:
-    question = "The scores $s = W x + b$ with weights $W$ and bias $b$ are passed through a ReLU."
-    assert computed(f"{question} Derive the backward message.")[-1] == "relu"
-
-
 @pytest.mark.parametrize("beside", [
     r"Suppose that the derivatives $\partial L/\partial y_k$ of the loss with respect to the outputs are available.",
     "(Hint: first compute the gradient with respect to the matrix of similarities.)", "Write everything in vectorized form.",

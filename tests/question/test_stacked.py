@@ -40,12 +40,6 @@ def test_columns_are_no_rows() -> None:
              r"$\mathbf{X}$ centred. Derive $\partial E/\partial \mathbf{X}$.")
 
 
-def test_a_vector_of_the_labels() -> None:
-    cost = r"$J = \frac{1}{m} \sum_{i=1}^{m} (y^{(i)} - w x^{(i)})^2$"
-    module = read(rf"Let {cost} with the labels in $y \in \{{0, 1\}}^m$. Derive $\partial J/\partial w$.")
-    assert module.equations == read(rf"Let {cost}. Derive $\partial J/\partial w$.").equations
-
-
 def test_a_row_that_is_looked_up_is_no_sample_of_its_table() -> None:
     text = (r"An embedding layer has a table $E \in \mathbb{R}^{V \times d}$; for the word at place $t$ it looks up the row of $E$ "
             r"that belongs to it, which gives $e_t \in \mathbb{R}^d$. Then $y = \tanh(m)$ of $$m = \frac{1}{T} \sum_{t=1}^T e_t.$$ "

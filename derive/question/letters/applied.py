@@ -99,19 +99,6 @@ def _functions(text: str) -> list[str]:
     return list(dict.fromkeys(name for span in named(text, "part") if (name := _known(span)) is not None))
 
 
-def with_softmax(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
-    """The formulas with softmax(z) for each σ(z), where the words call σ the softmax, and no formula defines it."""
-    names = {name for f in formulas for name in applied(f)} - {name for f in formulas for name in defined(f)}
-    parts = {name: {s.concept for text in _said(name, prose) for s in named(text, "part")} for name in names}
-    said = {name for name, concepts in parts.items() if concepts == {"part.softmax"}}
-
-    def called(run: trees.Run) -> trees.Run:
-        return tuple(trees.name("softmax", item) if trees.letter(item) in said and trees.called(run, n) else item
-                     for n, item in enumerate(run))
-
-    return trees.changed(formulas, lambda tree: trees.mapped(tree, called)) if said else [*formulas]
-
-
 def _said(letter: str, prose: Prose) -> Iterator[str]:
     """The words around a letter that stands by itself, as σ or σ(·), up to other formulas."""
     for gap in prose.gaps:

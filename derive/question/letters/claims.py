@@ -14,14 +14,12 @@ from derive.expr import (
     Binder,
     Entry,
     Expr,
-    Idx,
     Mul,
     Node,
     Num,
     Reduce,
     Rel,
     Size,
-    free_indices,
     mul,
     open_binder,
     subst,
@@ -32,10 +30,9 @@ from derive.module import Module
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import SymbolTable, identifier, name_of
-from derive.question.letters.naming import Mention, bare_letters, mentions
+from derive.question.letters.naming import Mention
 from derive.question.words.lexicon import begins, ends, named
 from derive.question.words.prose import Prose, one_of
-from derive.question.words.reading import Read
 from derive.specify.definitions import Definitions, statements
 from derive.specify.facts import facts_given
 from derive.specify.layer import Computed
@@ -237,53 +234,6 @@ def refuse_parts(given: Iterable[str], table: SymbolTable, prose: Prose) -> None
             raise CardError(Problem(
                 f"`{symbol.latex}`: a letter of its own, or the “{quoted}”? Define it, as in `x^+ = \\max(0, x)`",
                 line=prose.plain.line(called.start)))
-
-
-def with_chosen(read_: Read, prose: Prose) -> tuple[Read, tuple[str, ...]]:
-    """Losses with a fixed index c on the right carry it on the left, where the words call c a class or an index."""
-    said: list[str] = []
-    while not named(prose.text, "chosen.apart") and (found := _loose(read_)) is not None:
-        name, index = found
-        words = _chosen_in(index, prose)
-        if words is None:
-            break
-        said.append(f"${name}$ is one number for each ${index.name}$ ({words})")
-        read_ = _carrying(read_, name, index)
-    return read_, tuple(dict.fromkeys(said))
-
-
-def _loose(read_: Read) -> tuple[str, Idx] | None:
-    """The first scalar of which the value leaves one index open."""
-    for _, node in read_.nodes:
-        for claim in statements(node):
-            if not isinstance(claim, Rel) or set(claim.ops) != {"="}:
-                continue
-            head, *values = claim.terms
-            loose = [i for i in free_indices(values[-1]) if isinstance(i, Idx)]
-            if isinstance(head, Entry) and not head.indices and len(loose) == 1:
-                return head.tensor, loose[0]
-    return None
-
-
-def _chosen_in(index: Idx, prose: Prose) -> str | None:
-    for mention in mentions(prose, bare_letters):
-        words = f"{mention.before} | {mention.after}"
-        if index.name in mention.letters and named(words, "chosen.class") and not named(words, "chosen.counted"):
-            return mention.said
-    return None
-
-
-def _carrying(read_: Read, name: str, index: Idx) -> Read:
-    """Every formula with name_index for the name alone."""
-    def go(node: Node) -> Node | None:
-        return Entry(name, (index,)) if isinstance(node, Entry) and node.tensor == name and not node.indices else None
-
-    symbol = read_.table.named(name)
-    assert symbol is not None
-    table = read_.table.extended([replace(symbol, axes=(index.name,), sizes=())])
-    return replace(read_, nodes=tuple((f, transform(node, go)) for f, node in read_.nodes), table=table)
-
-
 
 
 def facts_of(found: Definitions, prose: Prose, named: list[Mention], given: tuple[str, ...],

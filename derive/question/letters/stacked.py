@@ -17,13 +17,13 @@ from derive.question.words.prose import Prose
 def with_rows(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
     r"""The formulas with x_n for X, where the words call X the matrix of the rows x_n, and no equation has X.
 
-    $X \in \mathbb{R}^{N \times D}$ is $x_n \in \mathbb{R}^D$; an X by itself goes, and so does y of y^{(n)}.
+    $X \in \mathbb{R}^{N \times D}$ is $x_n \in \mathbb{R}^D$; an X by itself goes.
     """
     equations = [item for f in formulas for part in trees.statements(f.tree or ()) if len(trees.sides(part)) > 1
                  for top in part for item in inside(top)]
     other = {str(item) for item in equations if is_token(item, "NAME")} | {
         str(item.base) for f in formulas for top in f.tree or () for item in inside(top) if isinstance(item, Scripted)}
-    names = {*_matrices(prose)} - other | {*_vectors(formulas, equations)}
+    names = {*_matrices(prose)} - other
     rows = {name: row for name in names if (row := _row(equations, name.lower())) is not None}
     return trees.changed(formulas, lambda tree: trees.by_statement(tree, lambda part: _of_rows(part, rows))
                          ) if rows else [*formulas]
@@ -36,18 +36,6 @@ def _matrices(prose: Prose) -> Iterator[str]:
         words = prose.text[start:stop]
         if named(words, "samples.rows") and not named(words, "samples.columns", "samples.looked_up"):
             yield from filter(is_capital, map(name_of, bare_letters(gap.formula)))
-
-
-def _vectors(formulas: Sequence[Formula], equations: Sequence[Item]) -> Iterator[str]:
-    r"""y of $y \in \{0, 1\}^m$ where the equations have y^{(i)} and sum up to m."""
-    limits = {trees.spelt(unwrap(i.sups[0])) for i in equations
-              if isinstance(i, Scripted) and is_token(i.base, "BIG") and i.sups}
-    for part in trees.all_statements(formulas):
-        space = normal(part[2]) if len(part) == 3 and is_token(part[1], "IN") else None
-        name, above = trees.letter(part[0]), space.sups if isinstance(space, Scripted) else ()
-        summed = above and trees.spelt(unwrap(above[0])) in limits
-        if name is not None and summed and is_token(_row(equations, name), "NAME"):
-            yield name
 
 
 def _row(items: Sequence[Item], letter: str) -> Item | None:

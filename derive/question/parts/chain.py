@@ -200,10 +200,10 @@ class Chain(Recognised):
                 self.understood.append((gap.start, gap.start + 1))
 
     def layers_counted(self) -> Iterator[tuple[int, int]]:
-        """«a two-layer network», where so many are named, or formulas are the first of them."""
+        """«a two-layer network», where so many are named."""
         linear = sum(p.name == "linear" for p in self.parts)
         for number, noun in counted(self.prose.text, "count.layers"):
-            if self.continued or int(number) == linear:
+            if int(number) == linear:
                 yield noun.start, noun.stop
 
     def _inputs_counted(self) -> None:

@@ -120,7 +120,7 @@ def _of_none(chain: Chain, parts: list[Part]) -> Iterator[Place]:
     text = chain.prose.text
     words = [s for s in named(text, *_OF_UNITS) if chain.prose.sentence(s.start) in here]
     fine = {s.start for s in named(text, "own") if s.concept.partition(".")[2] in had}
-    for word in words if not chain.continued else ():
+    for word in words:
         if word.start not in fine and not ends(text[: word.start], "not.no", most=1):
             yield word.start, word.stop
     yield from ((p.start, p.end) for p in parts for what in _OPTIONAL  # «with label smoothing», by how much?

@@ -55,7 +55,7 @@ def _unknown(chain: Chain, parts: Sequence[Place]) -> Iterator[Place]:
     for family in (*_CONCEPTS, *["geometry"] * any("pool" in part.name for part in chain.parts)):
         taken |= {at for span in named(text, family) for at in range(span.start, span.stop)}
     joins = {at for span in named(text, "join") for at in range(span.start, span.stop)}
-    asking = set() if chain.continued else _asking(chain)
+    asking = _asking(chain)
     for start, stop in sorted({chain.prose.sentence(a) for a, _ in parts} | asking):
         words = [*re.finditer(r"[a-z]+", text[start:stop])]
         for before, word, behind in zip([None, *words], words, [*words[1:], None], strict=False):

@@ -120,8 +120,3 @@ SHOWN: dict[str, Callable[[Formulas], bool]] = {
 def shown(name: str, values: Iterable[Expr]) -> bool:
     """Whether these formulas show that they compute the part of this name."""
     return name in SHOWN and SHOWN[name](Formulas.of(values))
-
-
-def can_show(name: str) -> bool:
-    """Whether it is known how formulas show that they compute the part of this name."""
-    return name in SHOWN

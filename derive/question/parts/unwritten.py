@@ -9,16 +9,14 @@ from collections.abc import Iterator, Sequence
 from derive.errors import CardError, Problem
 from derive.expr import Entry, Expr, Mul, walk
 from derive.notation.formulas import Formula
-from derive.notation.rules.kinds import equates
-from derive.notation.symbols import SymbolTable, name_of
+from derive.notation.symbols import SymbolTable
 from derive.question.letters.claims import Doubts, computes_nothing, is_claimed
-from derive.question.letters.defining import letter_called
 from derive.question.letters.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.parts.chain import Chain
 from derive.question.parts.doubtful import doubtful
 from derive.question.parts.loose import cut_numbers, loose_words
 from derive.question.parts.network import ACTIVATIONS, Own, network
-from derive.question.parts.order import ENDS_THERE, reversed_by
+from derive.question.parts.order import reversed_by
 from derive.question.parts.recognised import Part
 from derive.question.parts.shown import shown
 from derive.question.requests.slots import beside_parts, not_asked_so
@@ -92,8 +90,6 @@ def changing(chain: Chain) -> Iterator[tuple[int, int]]:
                     s.start <= number.start() < s.stop for s in named(chain.prose.text, "fact")):
                 yield number.span()
     for span in named(chain.prose.text, "change.what"):
-        if chain.continued and chain.prose.sentence(span.start) not in here:
-            continue
         inside = any(s.start <= span.start < s.stop for s in named(chain.prose.text, "part"))
         sentence = chain.prose.sentence(span.start)
         if ends(chain.prose.text[: span.start], "not.no") and not chain.prose.text.startswith(
@@ -112,7 +108,7 @@ def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
     """Unknown words where a part's name would stand: behind «followed by a», before «layer»; nouns of parts alone."""
     text = chain.prose.text
     no_loss = not any(p.loss for p in chain.parts)
-    no_activation = not chain.continued and not any(p.name in ACTIVATIONS for p in chain.parts)
+    no_activation = not any(p.name in ACTIVATIONS for p in chain.parts)
     for head in named(text, "head.layer", "head.loss"):
         if requested(text, head.start) or discussed(text, head.start) or ends(
                 text[: head.start], "naming.as") or ends(text[: head.start], "not.no", most=1):
@@ -340,7 +336,7 @@ def own_function(formula: Formula) -> Own:
 
 
 def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitions,
-                    table: SymbolTable, doubts: Doubts) -> tuple[list[Formula], list[Mention]]:
+                    table: SymbolTable) -> tuple[list[Formula], list[Mention]]:
     """The formulas of parts that words join to the output of the card's formulas, and what their letters are.
 
     Nothing where nothing joins them, or where a formula computes one of the parts already.
@@ -354,9 +350,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     symbol = table.named(last.entry.tensor)
     source = symbol.latex if symbol else last.entry.tensor
     parts = [p for p in chain.parts if prose.plain.place(last.formula) < prose.plain.origin[p.start]]
-    plainly = gap is not None and not any(shown(p.name, values) for p in parts) and _joined(prose, gap, parts)
-    before = all(p in parts or shown({"convolution": "linear"}.get(p.name, p.name), values) for p in chain.parts)
-    if not parts or not plainly and not (before and (_fed(prose, source, parts) or _follows(prose, last, parts))):
+    if not parts or gap is None or any(shown(p.name, values) for p in parts) or not _joined(prose, gap, parts):
         return [], []
     chain.parts, chain.continued = parts, True
     taken = {known.latex for name in defined.tensors if (known := table.named(name)) is not None}
@@ -368,51 +362,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     _call_loss(chain, written, taken)
     rank = len(last.entry.indices) or (len(symbol.axes) if symbol else 0)
     found = network(chain, written, [], source=source, rank=rank, taken=used)
-    if not plainly:
-        refuse_mixed(parts, chain)
-        chain.understood.append((0, parts[0].start))  # what leads to the formulas' output
-        with doubts.over("forward"):
-            refuse_unaccounted_words(chain, [*found.formulas, *written], [*found.used, *written],
-                                     [*sizes_said(prose), *units_of(chain)])
     return found.formulas, found.mentions
-
-
-def _fed(prose: Prose, source: str, parts: Sequence[Part]) -> bool:
-    """«the average $\\bar{e}$ is fed to a linear layer»: the letter of the formulas' output stands before a join.
-
-    Or the noun that calls it: «the scores go into a softmax».
-    """
-    start, _ = prose.sentence(parts[0].start)
-    joins = [start + s.start for s in named(prose.text[start : parts[0].start], "join.through")]
-    words = prose.text[start : joins[0]].split() if joins else []
-    noun = next((w for w in reversed(words) if not named(w, "naming.is")), "")
-    if noun.isalpha() and letter_called(prose, noun) == name_of(source):
-        return True
-    before = [g for g in prose.gaps if g.start < parts[0].start]
-    letters = written_letters(before[-1].formula) if before else ()
-    between = prose.text[before[-1].start + 1 : parts[0].start] if before else ""
-    if before and ends(prose.text[: before[-1].start], "defines.changes"):
-        return False  # «twice $z$ is passed through …»
-    joined = named(between, "join.through", "join.then") and {*between}.isdisjoint(".;¶")
-    return bool(joined) and [_name(c) for c in letters] == [_name(source)]
-
-
-def _follows(prose: Prose, last: Definition, parts: Sequence[Part]) -> bool:
-    """«It is followed by a ReLU»: the sentence right behind the formulas begins so."""
-    start, stop = prose.sentence(parts[0].start)
-    words, behind = prose.text[start : parts[0].start], prose.text[parts[0].end : stop]
-    joins = named(words, "join.through")
-    between = (prose.plain.place(g.formula) for g in prose.gaps if equates(g.formula))
-    nearest = not any(prose.plain.place(last.formula) < at < prose.plain.origin[start] for at in between)
-    alone = any(ENDS_THERE.match(behind, s.stop) and "∎" not in behind[: s.start] for s in named(behind, "join.back"))
-    if alone and nearest and only(words, 0, len(words), "small"):  # «a softmax over the classes follows»
-        return True
-    return bool(joins) and nearest and only(words, 0, joins[0].start, "anaphor") and "∎" not in words
-
-
-def _name(latex: str) -> str:
-    r"""bar{e} of \bar e."""
-    return name_of(re.sub(r"(\\[A-Za-z]+)\s+([A-Za-z])", r"\1{\2}", latex))
 
 
 def last_of(defined: Definitions) -> Definition | None:

@@ -48,7 +48,7 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
         derived = any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT) for t in tokens)
         if first.text == "express" and not derived and _DERIVED_NOUNS.isdisjoint(t.text for t in tokens):
             continue  # how what is asked for elsewhere is to be written
-        quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
+        quoted = prose.plain.quote(first.start, last.stop)
         try:
             said = meaning(tokens)
         except Unread:
@@ -77,7 +77,7 @@ def besides_left(prose: Prose, told: Iterable[str]) -> Iterator[str]:
     """What is asked for besides derivatives and is not ``told`` yet: «write the update rule», «and the number of …»."""
     quoted = " ".join(told)
     for tokens in sentences(prose) if in_english(prose.text) else ():
-        whole = prose.said(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+        whole = prose.said(tokens[0].start, tokens[-1].stop)
         if _is_side_question(tokens, prose) and _words(whole) not in quoted:
             yield f"not answered, since it asks for no derivative: {whole}"
         if not asks(tokens):
@@ -92,7 +92,7 @@ def besides_left(prose: Prose, told: Iterable[str]) -> Iterator[str]:
         alone = kinds <= {"besides", "besidesnoun"}
         for item in [tokens] if alone else items_of(tokens):
             derived = any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT, Said.LETTERS) for t in item)
-            words = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
+            words = prose.said(item[0].start, item[-1].stop)
             back = bool(named(words, "request.back", "request.vjp"))
             plain = alone and not back or len(item) > 2 and not (derived or back) and _DERIVED_NOUNS.isdisjoint(
                 t.text for t in item)
@@ -102,7 +102,7 @@ def besides_left(prose: Prose, told: Iterable[str]) -> Iterator[str]:
 
 def _is_side_question(tokens: Sentence, prose: Prose) -> bool:
     """«For which $w$ is the gradient zero?», «Is it bounded?»"""
-    last = tokens[-1].start + max(1, len(tokens[-1].text))
+    last = tokens[-1].stop
     first = [t.text for t in tokens[:2]]
     opens = first[0] in _SIDE_QUESTIONS or first in (["for", "which"], ["at", "which"], ["in", "which"])
     return opens and prose.text[last:].lstrip().startswith("?")

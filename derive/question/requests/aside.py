@@ -97,7 +97,7 @@ def _remarks(prose: Prose) -> Iterator[Place]:
             end = max((end for end, _ in parse.runs("manner", n)), default=0)
             if end:
                 last = one[end - 1]
-                yield origin[token.start], origin[last.start + max(1, len(last.text))]
+                yield origin[token.start], origin[last.stop]
 
 
 def _is_limit(one: Sentence) -> bool:
@@ -128,7 +128,7 @@ def _is_side(one: Sentence, asked: set[str], prose: Prose) -> bool:
     """It asks for words, or orders something that is no derivative; what it differentiates is asked for elsewhere."""
     if any(map(_defines, one)) or {*_derivatives(one)} - asked:
         return False
-    start, stop = one[0].start, one[-1].start + max(1, len(one[-1].text))
+    start, stop = one[0].start, one[-1].stop
     words = prose.text[start:stop]
     nouns = named(words, "derivative", "message")
     of_role = any(named(words[noun.stop :], "slot.said_of") for noun in nouns)  # «the gradient of the weights»
@@ -153,7 +153,7 @@ def _opening(one: Sequence[Token]) -> str:
 
 def _is_question(one: Sentence, prose: Prose) -> bool:
     """It ends with a question mark, and does not ask what a derivative is."""
-    after = prose.text[one[-1].start + max(1, len(one[-1].text)) :].lstrip()
+    after = prose.text[one[-1].stop :].lstrip()
     return after.startswith("?") and not any(
         t.text in ("is", "are") and n + 1 < len(one) and one[n + 1].formulas and one[n + 1].said in (
             Said.DERIVATIVE, Said.GRADIENT) and n and one[n - 1].text == "what" for n, t in enumerate(one))
@@ -168,7 +168,7 @@ def _derivatives(one: Sentence) -> Iterator[str]:
 
 def _place(one: Sentence, prose: Prose) -> Place:
     """From its first token to the sign that ends it, in the source."""
-    last = one[-1].start + max(1, len(one[-1].text))
+    last = one[-1].stop
     stop = next((n for n in range(last, len(prose.text)) if not prose.text[n].isspace()), len(prose.text))
     closed = stop < len(prose.text) and prose.text[stop] in ".?!;"
     source = prose.plain.source

@@ -46,7 +46,7 @@ def refuse_changed(tokens: Sentence, prose: Prose, module: Module, read: bool) -
         found = next(chain(_words_in(behind, prose), _parts(behind, prose) if several else (),
                            _several(behind, module)), None)
     if found is not None:
-        (problem,) = not_asked_so(prose, found.start, found.start + max(1, len(found.text))).problems
+        (problem,) = not_asked_so(prose, found.start, found.stop).problems
         raise RequestError(replace(problem, key="derive"))
 
 

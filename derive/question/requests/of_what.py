@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of
-from derive.question.letters.defining import letter_called
+from derive.question.letters.called import letter_called
 from derive.question.words.lexicon import ends, named, only
 from derive.question.words.prose import GAP, Prose
 from derive.records import dataclass

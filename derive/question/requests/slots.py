@@ -8,38 +8,29 @@ from functools import lru_cache
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
-from derive.notation.rules.kinds import Said, equates, is_derived, kind_of
+from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.rules.letters import of_loss
 from derive.notation.rules.trees import letter, sides, statements
 from derive.notation.tree import base_of, has
-from derive.question.letters.naming import Mention, computed_letters, written_letters
+from derive.question.letters.naming import Mention, written_letters
 from derive.question.requests.excepted import excepted
 from derive.question.requests.in_formulas import is_primed
-from derive.question.requests.of_what import tails, told, unknown_nouns
+from derive.question.requests.of_what import tails, unknown_nouns
 from derive.question.requests.verbs import requested
-from derive.question.words.lexicon import FAMILIES, Span, begins, ends, named, only, spans
-from derive.question.words.prose import BREAK, GAP, Prose
+from derive.question.words.lexicon import FAMILIES, begins, ends, named, only, spans
+from derive.question.words.prose import BREAK, Prose
 from derive.specify.roles import Role
 
 _ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is are where let given s se z k".split())
 _LISTED_BEFORE = re.compile(r"([^\W\d_]{2,})\s*(?:,|\band\b|\bwith\b)\s+(?:(?:an?|the|then)\s+)*$")
 _PARTICIPLE = re.compile(r"\w+(?:ed|ing)\s+(?:as|by|to|with|in|from|into|on|through|at|for)\b")  # «modelled as»
-_TOLD_OF = re.compile(r"\w+\s+(?:in\s+)?(?:it|them|that|how|why|whether)\b")  # a verb, and what it is about
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_ASIDE = re.compile(r"\([^()]*\)")
-_ITEM = re.compile(r"(?:\s|(?:and|as well as|also|the|its|an?|then|both|all|down|out)\b|[,:])*+"
-                   r"((?:(?!\s*(?:,|\band\b|\bas well as\b))[^.;?!¶])+)")
-_NOUN = r"(?:(?:of|for|by|to) (?:(?:the|an?|its|each|every|all) )?(?:(?!\w+ed )[\w-]+ )?)"
-_OF_A_NOUN = re.compile(rf"(?P<letters>{GAP} )?{_NOUN}+\Z")
-_THEN_LETTERS = re.compile(rf"(?: of the [\w-]+)?\s?[,:(]?\s?{GAP}")
 _NEAR = 300  # characters in front of a noun in which words modify it
-_TAIL = 10  # characters of the words that end an item
-_PAUSES = str.maketrans(",()", "   ")
 Place = tuple[int, int]
 
 
 _OF_FORMULAS = ("statistic", "sign", "ties")  # families that say nothing of a part, or of a loss
-_ELSEWHERE = (*_OF_FORMULAS, "quantity", "geometry", "point", "topic", "fact", "claim", "chosen")
+_ELSEWHERE = (*_OF_FORMULAS, "quantity", "geometry", "point", "topic", "fact", "claim")
 
 
 @lru_cache(maxsize=64)
@@ -195,19 +186,8 @@ def refuse_asked(prose: Prose, *known: str) -> None:
     """Raise :class:`CardError` where a word says what is asked that is not known and no phrase of these concepts."""
     unread = _unread(prose)
     for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):
-        if not (_is_beside_a_derivative(prose, start, stop) or known and named(prose.text[start:stop], *known)):
+        if not (known and named(prose.text[start:stop], *known)):
             raise not_asked_so(prose, start, stop)
-
-
-def _is_beside_a_derivative(prose: Prose, start: int, stop: int) -> bool:
-    """«with respect to the score: ∂L/∂s», «the sensitivity ∂s/∂F of the score»: the derivative says what is meant."""
-    first, last = prose.sentence(start)
-    before, behind = _OF_A_NOUN.search(prose.text[first:start]), _THEN_LETTERS.match(prose.text, stop, last)
-    if before is None or prose.text.endswith(("ed", "ing"), start, stop):
-        return False
-    places = [first + before.start()] if before["letters"] else []
-    places += [behind.end() - 1] if behind is not None else []
-    return any(gap.start in places and is_derived(gap.formula.tree or ()) for gap in prose.gaps)
 
 
 def not_asked_so(prose: Prose, start: int, stop: int) -> CardError:
@@ -224,7 +204,7 @@ def _unread(prose: Prose) -> list[Place]:
 
     if not in_english(prose.text):
         return [(0, len(prose.text))]
-    return [(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text))) for tokens in sentences(prose)
+    return [(tokens[0].start, tokens[-1].stop) for tokens in sentences(prose)
             if not is_settled(tokens)]
 
 
@@ -269,13 +249,12 @@ def in_requests(prose: Prose) -> Iterator[Place]:
              if not word.isalpha() or not named(word, "small.article", "naming.article")]
     verbs = [verb for verb in verbs if not _is_hint(prose, verb.start)]
     asked = frozenset(prose.sentence(verb.start) for verb in verbs)
-    for verb in verbs:
-        yield from _behind_verb(prose, verb)
     yield from excepted(prose)
     yield from unknown_nouns(prose, asked)
     yield from tails(prose, asked)
-    for places in (_before_letters, _around_nouns, of_others, _of_letters, _behind_kinds, _by_what, _listed):
-        yield from places(prose, asked)
+    yield from _around_nouns(prose, asked)
+    yield from of_others(prose, asked)
+    yield from _behind_kinds(prose)
 
 
 Sentences = frozenset[Place]  # that ask
@@ -288,22 +267,6 @@ def _is_hint(prose: Prose, at: int) -> bool:
     return first is not None and bool(named(first[0], "slot.hint"))
 
 
-def _behind_verb(prose: Prose, verb: Span) -> Iterator[Place]:
-    """«derive the backward and … messages»"""
-    _, stop = prose.sentence(verb.start)
-    for word in _WORD.finditer(prose.text, verb.stop, min(stop, verb.stop + 50)):
-        if not only(prose.text, verb.stop, word.start(), "slot.verb"):
-            break
-        if begins(prose.text, word.end(), "slot.ends") or not prose.text[word.end() :].strip():
-            yield from unknown(prose.text, *word.span())
-
-
-def _last_word(prose: Prose, start: int, at: int) -> re.Match[str] | None:
-    """The word right in front of a place."""
-    words = [*_WORD.finditer(prose.text, start, at)]
-    return words[-1] if words and not prose.text[words[-1].end() : at].strip() else None
-
-
 def _listed_words(prose: Prose, start: int, at: int) -> Iterator[re.Match[str]]:
     """The words in front of a place back to an article, those of a list: «the forward, backward and … messages»."""
     words = [w for w in _WORD.finditer(prose.text, start, at) if not named(w[0], "between.and")]
@@ -312,17 +275,6 @@ def _listed_words(prose: Prose, start: int, at: int) -> Iterator[re.Match[str]]:
             break
         yield word
         at = word.start()
-
-
-def _before_letters(prose: Prose, asked: Sentences) -> Iterator[Place]:
-    """«the gradients for the … $W$»"""
-    for gap in (g for g in prose.gaps if prose.sentence(g.start) in asked):
-        start, _ = prose.sentence(gap.start)
-        word = _last_word(prose, start, gap.start)
-        words = [*_WORD.finditer(prose.text, start, gap.start)][-9:]
-        if word and named(prose.text[words[0].start() : gap.start], "derivative", "message") and not _calls(
-                prose, word.start(), gap.start):
-            yield from unknown(prose.text, *word.span())
 
 
 def _around_nouns(prose: Prose, asked: Sentences) -> Iterator[Place]:
@@ -357,92 +309,12 @@ def of_others(prose: Prose, asked: Sentences) -> Iterator[Place]:
             yield gap.start, gap.start + 1
 
 
-def _of_letters(prose: Prose, asked: Sentences) -> Iterator[Place]:
-    """«the … of $x$»"""
-    for start, stop in asked:
-        for word in _WORD.finditer(prose.text, start, stop):
-            if begins(prose.text, word.end(), "slot.of_letter"):
-                yield from unknown(prose.text, *word.span())
-
-
-def _behind_kinds(prose: Prose, _: Sentences) -> Iterator[Place]:
+def _behind_kinds(prose: Prose) -> Iterator[Place]:
     """«the backward …», not «feed-forward …»"""
     for kind in (k for k in named(prose.text, "message") if not prose.text[: k.start].endswith("feed-")):
         word = next(_WORD.finditer(prose.text, kind.stop, prose.sentence(kind.start)[1]), None)
         if word and prose.text[kind.stop : word.start()].isspace():
             yield from unknown(prose.text, *word.span())
-
-
-def _by_what(prose: Prose, asked: Sentences) -> Iterator[Place]:
-    """«with respect to the …», where that is no noun of a letter"""
-    for by in named(prose.text, "wrt"):
-        start, stop = prose.sentence(by.start)
-        if (start, stop) not in asked and not named(prose.text[start:stop], "derivative") or _is_hint(
-                prose, start) or told(prose.text[start : by.start]):
-            continue  # «squared error is sensitive to outliers»
-        for word in _WORD.finditer(prose.text, by.stop, stop):
-            between = prose.text[by.stop : word.start()]
-            if not {*between}.isdisjoint("∎(:") or len(between.split()) > 6 or named(between, "naming.is"):
-                break
-            letter = prose.text.find(GAP, word.end(), stop)
-            noun = letter > 0 and only(prose.text, word.end(), letter, "letter")  # «the synaptic weight $w$»
-            if not noun and (letter < 0 or not _calls(prose, word.start(), letter)):
-                yield from unknown(prose.text, *word.span())
-        for gap in (g for g in prose.gaps if by.stop <= g.start < stop):
-            yield from _joined_to(prose, gap.start + 1, stop)
-
-
-def _listed(prose: Prose, _: Sentences) -> Iterator[Place]:
-    """«derive ∂L/∂W, $dx$ and the …»: each item of the list behind the verb is understood."""
-    gaps = {gap.start: gap for gap in prose.gaps}
-    computed = computed_letters(prose.formulas)
-    for items in _lists(prose):
-        of_noun = False  # «the local gradients $δ_2$ and $δ_1$», «with respect to $W$ and $b$»
-        for n, (start, stop) in enumerate(items):
-            words = prose.text[start:stop]
-            further = prose.text[slice(*items[n + 1])].strip() if n + 1 < len(items) else ""
-            if further == GAP and begins(words, 0, "wrt", "between.of", "between.to"):
-                continue  # «and to the intercepts, ∂L/∂b»
-            if _TOLD_OF.match(words):
-                continue  # «and recognise in it …»
-            if GAP not in words and not named(words, "ask", "request", "derivative", "message", "claim", "wrt"):
-                other = [s for s in named(words, "topic") if not s.of("topic.second", "topic.layer")]
-                yield from ((start + s.start, start + s.stop) for s in other)
-                manner = re.match(r"(?:\w+ly\s+)?\w+ing\b", words)  # «stating carefully the range of each sum»
-                yield from (p for p in unknown(prose.text, start, stop) if not manner and not prose.text.endswith(
-                    "ly", *p))
-            gap = gaps.get(start + words.find(GAP)) if GAP in words else None
-            alone = gap is not None and (only(words.replace(GAP, " "), 0, len(words), "naming.also") or ends(
-                prose.text[start : gap.start], "numbers.of"))
-            trained = named(words, "request.trained") or (gap is not None and not understood(gap.formula, computed))
-            later = trained and named(words, "numbers.new") or gap is None and named(
-                prose.text[start : stop + _TAIL], "numbers.after")
-            if later and not named(words, "request.jacobian", "request.gradient", "request.message", "message"):
-                yield start, stop  # «the new weights», «the loss after the update»
-            if gap is not None and alone and not of_noun and not understood(gap.formula, computed):
-                yield gap.start, gap.start + 1
-            of_noun = of_noun or bool(named(words, "preposition", "wrt") or GAP in words and named(words, "derivative"))
-
-
-def _lists(prose: Prose) -> Iterator[list[Place]]:
-    """The items behind each verb of asking, up to a clause; none where nothing is asked that a layer has."""
-    text = _ASIDE.sub(lambda m: " " * len(m[0]), prose.text)
-    asks = (requested(text, s.start) for s in named(text, "derivative", "message"))
-    if not any(asks) and not any(is_derived(gap.formula.tree or ()) for gap in prose.gaps):
-        return
-    clauses = [s.start for s in named(prose.text, "slot.list_ends", "slot.written_in", "upstream.given")]
-    for verb in named(text, "ask.verb"):
-        start, stop = prose.sentence(verb.start)
-        if _opens(text[start : verb.start]) and not text.startswith("how", verb.start):
-            stop = min([stop, *(at for at in clauses if at >= verb.stop)])
-            yield [item.span(1) for item in _ITEM.finditer(text, verb.stop, stop)]
-
-
-def _opens(before: str) -> bool:
-    """A verb behind these words of its sentence asks: «…, derive», «(a) Derive», «and find», not «the new state»."""
-    before = before.rstrip()
-    return not before or before[-1] in ",:)]∎" or bool(
-        ends(before, "naming.and", "slot.before_verb") and not ends(before, "slot.purpose"))
 
 
 def understood(formula: Formula, computed: Collection[str]) -> bool:
@@ -453,26 +325,3 @@ def understood(formula: Formula, computed: Collection[str]) -> bool:
     if kind is Said.LETTERS:
         return {*written_letters(formula)} <= {*computed}
     return kind not in (Said.VALUE, Said.UNREADABLE)
-
-
-def _joined_to(prose: Prose, at: int, stop: int) -> Iterator[Place]:
-    """«with respect to $W$ and the …», where no letter follows."""
-    for word in _WORD.finditer(prose.text, at, stop):
-        before = prose.text[at : word.start()].translate(_PAUSES)
-        if not only(before, 0, len(before), "naming.and", "naming.article"):
-            return
-        if named(before, "naming.and") and GAP not in prose.text[word.end() : word.end() + 30] and not (
-                _TOLD_OF.match(prose.text, word.start())):
-            yield from unknown(prose.text, *word.span())
-
-
-def _calls(prose: Prose, start: int, at: int) -> bool:
-    """The words from a place are a noun of the letter behind them: «by the cut points $θ$, the directions $ω$»."""
-    by = max((s.stop for s in named(prose.text, "wrt") if s.stop <= start), default=-1)
-    before = prose.text[max(by, prose.text.rfind(GAP, 0, start) + 1) : start]
-    derived = next((g for g in prose.gaps if g.start == at and "\\partial" in g.formula.latex), None)
-    noun = prose.text[start:at].rstrip(" ,") if derived else prose.text[start:at]
-    listed = before.translate(_PAUSES)
-    return by >= prose.sentence(start)[0] and len(noun.split()) <= 3 and "," not in noun and not named(
-        noun, "naming.and", "request") and (only(listed, 0, len(listed), "naming.and", "naming.article", "small")
-                                            or len(listed.split()) <= 3 and not named(listed, "naming.and"))

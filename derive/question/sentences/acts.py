@@ -57,9 +57,6 @@ _VERBS, _SHOWN, _NAMES = _words("DOES_SOMETHING"), _words("SHOWN_BY_FORMULAS"), 
 _BOTH = _words("DOES_OR_NAMES") | _NAMES
 DONE = frozenset().union(*map(done, _VERBS | _BOTH)) | _words("SOMETHING_DONE")
 DO = frozenset().union(*map(does, (_VERBS | _BOTH) - _NAMES))
-_QUIET = _words("BETWEEN_PHRASES") | _words("QUIET") | {"and", "while", "where", "whereas", "which"}
-CHANGING = frozenset().union(*map(_words, (
-    "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DENIES", "AGAIN", "NO_NOUN")), DONE, DO) - _QUIET  # may change a layer
 DONE_BESIDES = DONE - frozenset().union(*map(done, _SHOWN))
 _DO_ALL = DO | frozenset().union(*map(does, _NAMES))
 _DO_BESIDES = DO - frozenset().union(*(does(verb) - {verb} for verb in _SHOWN))

@@ -65,7 +65,7 @@ def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
             _text(tokens, prose), "ties.of", "ties.none")
         if words and about and (asks_ or not _BETWEEN.issuperset(t.text for t in words)):
             first, last = (words[0], words[-1]) if asks_ else (tokens[0], tokens[-1])
-            quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
+            quoted = prose.plain.quote(first.start, last.stop)
             raise CardError(Problem(f"“{quoted}” is not understood: say what the windows are in plain words, e.g. “2×2 "
                                     "windows, stride 2, no padding”, or write the forward formula",
                                     line=prose.plain.line(first.start), key="kernel_size"))
@@ -83,14 +83,14 @@ def _known(tokens: Sentence, prose: Prose) -> bool:
 
 
 def _unread(tokens: Sequence[Token], prose: Prose) -> CardError:
-    quoted = prose.plain.quote(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+    quoted = prose.plain.quote(tokens[0].start, tokens[-1].stop)
     return CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is computed, write it "
                              "into the formulas; if not, leave it out or put it in front of them",
                              line=prose.plain.line(tokens[0].start)))
 
 
 def _text(tokens: Sequence[Token], prose: Prose) -> str:
-    return prose.text[tokens[0].start : tokens[-1].start + max(1, len(tokens[-1].text))]
+    return prose.text[tokens[0].start : tokens[-1].stop]
 
 
 def _stripped(tokens: Sequence[Token]) -> Sentence:

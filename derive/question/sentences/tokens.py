@@ -40,6 +40,11 @@ class Token:
     formulas: tuple[Formula, ...] = ()
 
     @property
+    def stop(self) -> int:
+        """Where it ends; a formula is one character of the prose."""
+        return self.start + max(1, len(self.text))
+
+    @property
     def formula(self) -> Formula:
         return self.formulas[0]
 

@@ -16,15 +16,13 @@ from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
 from derive.notation.rules.kinds import Said, is_bounded, is_range, kind_of
-from derive.notation.rules.trees import Run, each, equals, replaced, sides, sign, spelt, statements, with_trees
+from derive.notation.rules.trees import Run, each, equals, sides, spelt, statements
 from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Env, Item, Scripted, Token, has, is_token, names_in, variables
 from derive.notation.vocabulary import opens_range
-from derive.question.words.lexicon import named
-from derive.question.words.prose import BREAK, GAP, Gap, Prose, plain_prose, prose_of
+from derive.question.words.prose import BREAK, GAP, Gap, Prose, plain_prose
 from derive.records import dataclass
 
-_SIGN = r"\otimes"  # which may be an outer product, too
 _IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
 _ELSE = r"(?:,?\s*(?:otherwise|else|elsewhere|jinak))"
 _SAYS = r"(?:it (?:is|equals)\s+|by\s+|is\s+|equals?\s+|to\s+|je\s+)?"
@@ -205,18 +203,7 @@ def question_formulas(card: Card) -> list[Formula]:
         if len(formula.latex) > MOST_IN_A_FORMULA:
             raise CardError(Problem(f"a formula of {len(formula.latex):,} characters, and at most "
                                     f"{MOST_IN_A_FORMULA:,} are read: define its parts by letters", line=formula.line))
-    return with_sign_said(found, card) if _SIGN in card.question else found
-
-
-def with_sign_said(found: list[Formula], card: Card) -> list[Formula]:
-    r"""The formulas with \odot for an \otimes that the words call the elementwise product."""
-    found = with_trees(found)
-    prose = prose_of(card.question, card.question_line, found)
-    told = (prose.text[slice(*prose.sentence(gap.start))] for gap in prose.gaps if gap.formula.latex.strip() == _SIGN)
-    if not any(named(words, "sign.elementwise") for words in told):
-        return found
-    return replaced(found, lambda run, n: (
-        ((sign("ODOT", "odot", run[n]),), 1) if is_token(run[n], "UNKNOWN") and str(run[n]) == _SIGN else None))
+    return found
 
 
 def read_formulas(card: Card) -> Read:

@@ -28,6 +28,7 @@ from derive.question.words.prose import Prose
 
 _words = partial(words_of, "en")
 _TOLD, _HOW, _VALUED = _words("TELLS_MORE"), _words("SAID_WITH"), _words("ASKS_FOR_VALUES")
+_LEADS_A_LIST = _words("LEADS_A_LIST")
 _ASIDE, _AND, _TOWARDS = _words("TELLS_UP_TO_AN_ORDER"), _words("JOINS_ITEMS"), _words("TOWARDS")
 _TELLS_ON = _words("TELLS_ON")
 _WHAT, _ABOVE = _words("OPENS_A_NOUN"), _words("MEANS_ABOVE")
@@ -82,7 +83,7 @@ def not_answered(prose: Prose) -> Iterator[str]:
             words = {t.text for t in item if t.kind == "word"} - _AND
             other = not words & _SOUGHT and not any(t.formulas and _is_sought(t) for t in item) and any(
                 orders(item, n) for n, _ in enumerate(item))
-            if is_explained(item, tokens):
+            if is_explained(item, tokens) or words <= _LEADS_A_LIST:
                 continue
             if (_tells_on(item) or other) and len(words) > 1 and not _is_them(item) and not named(
                     " ".join(t.text for t in item), "ask.explain", "request.vjp", "request.back"):  # else it is told

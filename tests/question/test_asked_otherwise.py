@@ -40,6 +40,8 @@ def asked(question: str) -> str:
     (rf"{MAP} Find the sensitivity of $y$ to $x$.", "y/x"), (rf"{MAP} Find the sensitivity of the loss to $W$.", "loss/W"),
     (rf"{MAP} What is the local gradient of $y$ with respect to $x$?", "y/x"),
     (DEEP + "\nFor a known target:\n(i) [2 P.] $\\nabla_w L$ and $\\nabla_b L$\n(ii) [1 P.] $\\nabla_x L$", "L/w L/b L/x"),
+    (DEEP + " Write down, in this order,\n\n(1) $\\partial L/\\partial a$, (2) $\\partial L/\\partial w$.", "L/a L/w"),
+    (r"In a GRU cell the state is $h_t = (1 - z_t) h_{t-1} + z_t c_t$. Derive $\partial L/\partial z_t$.", "loss/z_t"),
     (rf"{DEEP} Wanted: $\partial L/\partial w$ and $\partial L/\partial x$.", "L/w L/x"),
     (rf"{DEEP} Derive (1p each, the third one 3p) $\partial L/\partial a$, $\partial L/\partial z$ and $\partial L/\partial w$.",
      "L/a L/z L/w"),

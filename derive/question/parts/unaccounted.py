@@ -27,6 +27,8 @@ _STATED = re.compile(r"\\partial|\\in(?![a-z])")  # of ∂L/∂y, of a shape
 _ALLOWED = re.compile(r"\b(?:may|can) (?:use|write|introduce|abbreviate)\b")  # a letter for the answer
 _TAKEN = ("letter.target", "letter.weight", "letter.bias")  # what some formula must take
 _NORM = re.compile(r"\s*(?:L|\\ell)_\{?[12]\}?\s*")  # $L_2$ regularisation
+_CELLS = frozenset("rnn lstm gru attention".split())  # of which a question may give one stage
+_INSIDE = re.compile(r"\b(?:in|inside|(?:stage|part|step|half|gates?|end) of)\s+(?:an?|the|this)\s+(?:\w+\s+)?\Z")
 _NEAR = 150  # characters between a name and the formula that is what it names
 _FAR = 500  # characters of its sentence that are read on either side of a part's name
 
@@ -107,7 +109,7 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
             raise _unwritten(prose, start, stop)  # «$L = …$ plus an L2 penalty»
         if masked if name == "dropout" else not own and (shown is None or shown(formulas)):
             continue
-        if name == "cases" and _is_drawn(prose, start, given):
+        if name == "cases" and _is_drawn(prose, start, given) or name in _CELLS and _INSIDE.search(prose.text[:start]):
             continue
         if name == "negative_log_likelihood" and _stands_behind(prose, stop):
             continue  # of any distribution

@@ -32,6 +32,7 @@ _ORDERS, _OTHERS = words_of("en", "SIDE_ORDER"), words_of("en", "OTHER_ORDER")
 _ANSWERED = words_of("en", "BACKWARD_SAID")
 _TAKES = words_of("en", "TAKES_A_LIMIT")
 _SHORT = 5  # tokens
+_LEADS_A_LIST = words_of("en", "LEADS_A_LIST")
 _MANNER = frozenset("also then now finally briefly bonus note side question remark and next please".split())
 _MARK = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)])[ \t]")
 _MESSAGES = ("request.backward", "request.forward", "request.parameter", "request.filter", "request.everything")
@@ -134,6 +135,8 @@ def _is_side(one: Sentence, asked: set[str], prose: Prose) -> bool:
     of_role = any(named(words[noun.stop :], "slot.said_of") for noun in nouns)  # «the gradient of the weights»
     if of_role or named(words, "wrt", *_MESSAGES) or not _ANSWERED.isdisjoint(t.text for t in one):
         return False
+    if _LEADS_A_LIST.issuperset(t.text for t in one if t.kind == "word"):
+        return False  # «Write down, in this order,»
     short = any(t.formulas and t.letters for t in one) and len(one) < _SHORT  # «And $b$?»
     opening = _opening(one)
     if opening in ("which", "what") and nouns and one[-1].formulas and one[-1].said is Said.LETTERS:

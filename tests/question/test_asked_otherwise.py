@@ -42,6 +42,7 @@ def asked(question: str) -> str:
     (DEEP + "\nFor a known target:\n(i) [2 P.] $\\nabla_w L$ and $\\nabla_b L$\n(ii) [1 P.] $\\nabla_x L$", "L/w L/b L/x"),
     (DEEP + " Write down, in this order,\n\n(1) $\\partial L/\\partial a$, (2) $\\partial L/\\partial w$.", "L/a L/w"),
     (r"In a GRU cell the state is $h_t = (1 - z_t) h_{t-1} + z_t c_t$. Derive $\partial L/\partial z_t$.", "loss/z_t"),
+    (rf"{DEEP} Derive the update directions, i.e. $\partial L/\partial w$ and $\partial L/\partial b$.", "L/w L/b"),
     (rf"{DEEP} Wanted: $\partial L/\partial w$ and $\partial L/\partial x$.", "L/w L/x"),
     (rf"{DEEP} Derive (1p each, the third one 3p) $\partial L/\partial a$, $\partial L/\partial z$ and $\partial L/\partial w$.",
      "L/a L/z L/w"),

@@ -21,7 +21,7 @@ from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse, words_of
 from derive.question.sentences.meaning import ROWS
 from derive.question.sentences.runs import RUNS
-from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
+from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose, prose_of
 from derive.question.words.reading import question_formulas
@@ -32,6 +32,8 @@ _ORDERS, _OTHERS = words_of("en", "SIDE_ORDER"), words_of("en", "OTHER_ORDER")
 _ANSWERED = words_of("en", "BACKWARD_SAID")
 _TAKES = words_of("en", "TAKES_A_LIMIT")
 _SHORT = 5  # tokens
+_THAT_IS = ["i", "e"]
+_NAMES_MORE = frozenset("and forward backward parameter message messages jacobian second hessian negative".split())
 _LEADS_A_LIST = words_of("en", "LEADS_A_LIST")
 _MANNER = frozenset("also then now finally briefly bonus note side question remark and next please".split())
 _MARK = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)])[ \t]")
@@ -89,6 +91,8 @@ def _remarks(prose: Prose) -> Iterator[Place]:
     """Where remarks stand in the source: whole sentences, and in others how an answer is to be written."""
     origin = (*prose.plain.origin, len(prose.plain.source))
     for one in sentences(prose):
+        if (said := _explained(one)) is not None:
+            yield origin[said[0].start], origin[said[-1].stop]
         parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, one)
         if parse.whole("remark") or _is_limit(one):
             start, stop = _place(one, prose)
@@ -99,6 +103,17 @@ def _remarks(prose: Prose) -> Iterator[Place]:
             if end:
                 last = one[end - 1]
                 yield origin[token.start], origin[last.stop]
+
+
+def _explained(one: Sentence) -> Sentence | None:
+    """«the update directions, i.e.» of «Derive the update directions, i.e. ∂E/∂w», where the derivatives say it."""
+    texts = [t.text for t in one]
+    derived = (n for n, t in enumerate(one) if t.formulas and t.said is Said.DERIVATIVE)
+    at = next((n for n in derived if texts[n - 2 : n] == _THAT_IS), 0)
+    verb = next((n for n in range(at) if orders(one, n)), None)
+    said = one[verb + 1 : at] if verb is not None else ()
+    plain = said and not any(t.formulas or t.text in _NAMES_MORE for t in said) and len(said) < _SHORT + 2
+    return said if plain else None
 
 
 def _is_limit(one: Sentence) -> bool:

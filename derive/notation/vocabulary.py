@@ -144,7 +144,7 @@ def is_stage(item: tr.Item) -> bool:
 
 
 _ALONG = re.compile(r"\(?(?:(?:applied |taken )?(row|column)(?:[- ]?wise| by \1)"
-                    r"|(?:(?:over|of|for|to|in) )?(?:each|every) (row|column)|by (row|column)s?)\)?")
+                    r"|(?:(?:over|of|for|to|in|along|on) )?(?:each|every) (row|column)|(?:by|per) (row|column)s?)\)?")
 
 
 def along(item: tr.Item) -> str | None:

@@ -12,19 +12,19 @@ from pathlib import Path
 from derive.calculus.messages import Messages
 from derive.card import Card
 from derive.check.answered import Asked, Given, answers, asked
-from derive.check.beside import Beside, Readings
-from derive.check.claims import Item, Kind_, Reading, solution
 from derive.check.examples import Numbers, at_numbers, counted_from_1, moved, told
 from derive.check.geometries import geometries, is_open, merged
+from derive.check.judging.mistakes import follows
+from derive.check.judging.signs import with_positive
+from derive.check.judging.verdict import Found, Judge
 from derive.check.letters import numeric, paired
-from derive.check.mistakes import follows
 from derive.check.partly import partly
+from derive.check.reading.claims import Item, Kind_, Reading, solution
+from derive.check.reading.texts import answer_of, cased, repeated, told_deltas, unstruck, valued
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.several import each, is_of_several, united
-from derive.check.signs import with_positive
-from derive.check.texts import answer_of, cased, repeated, told_deltas, unstruck, valued
 from derive.check.unasked import layer_of, unrefuted
-from derive.check.verdict import Found, Judge
+from derive.check.words.beside import Beside, Readings
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import Add, Cond, Entry, Expr, Partial, Rel, add, walk
 from derive.formulas import formulas

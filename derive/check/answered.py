@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-from derive.check.claims import Item
+from derive.check.reading.claims import Item
 from derive.expr import Cond, Entry, Idx, Node, Partial, Rel, walk
 from derive.magnitudes import held
 from derive.module import Module

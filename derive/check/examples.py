@@ -11,9 +11,9 @@ from math import prod
 from typing import Any, TypeVar
 
 from derive.axes import axes
+from derive.check.judging.verdict import Found
 from derive.check.letters import arrives
 from derive.check.report import RIGHT
-from derive.check.verdict import Found
 from derive.errors import DeriveError
 from derive.expr import (
     Cond,

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from derive.card import Card
 from derive.check.answered import Asked, Given, Key, answers, head_of, keys_of
-from derive.check.claims import Item
+from derive.check.reading.claims import Item
 from derive.check.report import Points
 from derive.expr import Entry, Rel
 from derive.handout.marking import HALF, QUARTER, Marking, marking

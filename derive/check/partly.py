@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from derive.check.claims import Item, Kind_
+from derive.check.judging.verdict import Judge
+from derive.check.reading.claims import Item, Kind_
 from derive.check.report import RIGHT
-from derive.check.verdict import Judge
 from derive.expr import Entry, Rel, free_indices
 
 _CASES = re.compile(r"[\s$\0]*(?:for|if|when|whenever|unless|at|in)\s+(?!all\b|each\b|every\b|any\b|brevity\b|short\b)"

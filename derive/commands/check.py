@@ -76,7 +76,7 @@ def _report(pair: tuple[Path, Path | None]) -> Report:
 def _pairs(paths: tuple[Path, ...], answers: tuple[Path, ...]) -> Iterator[tuple[Path, Path | None]]:
     """Each card for its own solution, or one card for each answer."""
     from derive.bank import OUTPUT, files_in
-    from derive.check.texts import answers_in
+    from derive.check.reading.texts import answers_in
 
     if not answers:
         yield from ((file, None) for file in files_in(paths, OUTPUT))

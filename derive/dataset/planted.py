@@ -8,7 +8,7 @@ from typing import cast
 
 from derive.calculus.derivation import CONCLUSIONS, Step
 from derive.calculus.messages import Messages
-from derive.check.mistakes import changes
+from derive.check.judging.mistakes import changes
 from derive.expr import (
     MINUS_ONE,
     ONE,

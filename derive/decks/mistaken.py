@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from derive.check.mistakes import changes
+from derive.check.judging.mistakes import changes
 from derive.errors import DeriveError
 from derive.exposition.numbers import Answered
 from derive.exposition.story import whole

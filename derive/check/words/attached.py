@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from derive.check.claims import Kind_
 from derive.check.letters import numeric
-from derive.check.parts import ARROW
-from derive.check.sentences import QUANTIFIED, WORD, Place, Sentences, listed, words_in
-from derive.check.worded import condition, phrase
+from derive.check.reading.claims import Kind_
+from derive.check.reading.parts import ARROW
+from derive.check.reading.worded import condition, phrase
+from derive.check.words.sentences import QUANTIFIED, WORD, Place, Sentences, listed, words_in
 from derive.expr import ZERO, And, Bracket, Cond, Idx, Rel, conditions, eq, joined
 
 _SPACES = re.compile(r"\\q?quad(?![A-Za-z])|\\[;,:! ]|[\s&$]")

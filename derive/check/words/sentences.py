@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
-from derive.check.claims import KRONECKER, Item, Kind_
 from derive.check.letters import numeric
-from derive.check.worded import rows
+from derive.check.reading.claims import KRONECKER, Item, Kind_
+from derive.check.reading.worded import rows
 from derive.expr import Entry
 from derive.module import Module
 from derive.question.sentences.grammar import words_of

@@ -13,11 +13,11 @@ from typing import cast
 from derive.axes import Axes, axes
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
-from derive.check import kinks, reach
+from derive.check.judging import kinks, reach
+from derive.check.judging.mistakes import changes
+from derive.check.judging.smaller import smallest
 from derive.check.letters import free_number, squared
-from derive.check.mistakes import changes
 from derive.check.report import OFF_TIES
-from derive.check.smaller import smallest
 from derive.errors import DeriveError
 from derive.expr import (
     ONE,

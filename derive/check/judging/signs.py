@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from derive.check.kinks import of_values
+from derive.check.judging.kinks import of_values
 from derive.expr import ZERO, Entry, Expr, Extremum, Fn, Mul, Node, Num, Rel, walk
 from derive.module import Module
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from derive.check.apart import SUM, done_with, of_another, of_delta, of_part, of_rest, of_terms, over
-from derive.check.attached import Attached, opposite, renames, restricts
-from derive.check.claims import Item, Kind_
-from derive.check.kinks import compared, of_values
+from derive.check.judging.kinks import compared, of_values
 from derive.check.letters import numeric
-from derive.check.sentences import LEADS, QUANTIFIED, WORD, Place, listed, phrases, words_in
-from derive.check.singled import Named
-from derive.check.worded import condition, named, rows
+from derive.check.reading.claims import Item, Kind_
+from derive.check.reading.worded import condition, named, rows
+from derive.check.words.apart import SUM, done_with, of_another, of_delta, of_part, of_rest, of_terms, over
+from derive.check.words.attached import Attached, opposite, renames, restricts
+from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, listed, phrases, words_in
+from derive.check.words.singled import Named
 from derive.expr import Cond, Entry, Fn, Rel, free_indices, joined, walk
 from derive.module import Module
 from derive.notation.symbols import Kind

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from derive.check.texts import repeated
-from derive.check.worded import rows
+from derive.check.reading.texts import repeated
+from derive.check.reading.worded import rows
 from derive.expr import Bracket, Cond, Expr, Idx, Mul, Node, Reduce, Rel, free_indices, subst, transform, walk
 from derive.module import Module
 from derive.question.parts.shown import SHOWN, Formulas

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from derive.affine import Affine
-from derive.check.kinks import PASSED, ROUNDED, both, compared, of_values
+from derive.check.judging.kinks import PASSED, ROUNDED, both, compared, of_values
 from derive.expr import (
     HOLDS,
     ZERO,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from derive.check.claims import Item, repeated
+from derive.check.reading.claims import Item, repeated
 from derive.expr import Idx, free_indices
 from derive.records import dataclass
 

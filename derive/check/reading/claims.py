@@ -11,7 +11,7 @@ from typing import Any
 
 from derive.axes import with_axes
 from derive.calculus.one_window import Windowed, windowed
-from derive.check.kinks import compared, of_values
+from derive.check.judging.kinks import compared, of_values
 from derive.check.letters import (
     Letters,
     arrives,
@@ -28,9 +28,9 @@ from derive.check.letters import (
     told,
     upstream,
 )
-from derive.check.parts import continued, implied, numbered, unboxed
-from derive.check.texts import rounded
-from derive.check.worded import classed, identities, labelled, respelled, with_argument, with_functions
+from derive.check.reading.parts import continued, implied, numbered, unboxed
+from derive.check.reading.texts import rounded
+from derive.check.reading.worded import classed, identities, labelled, respelled, with_argument, with_functions
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,

@@ -12,6 +12,7 @@ from pathlib import Path
 from derive.calculus.messages import Messages
 from derive.card import Card
 from derive.check.answered import Asked, Given, answers, asked
+from derive.check.counting import counted_here, in_layer, of_other_letters, running, shifts
 from derive.check.examples import Numbers, at_numbers, counted_from_1, moved, told
 from derive.check.geometries import geometries, is_open, merged
 from derive.check.judging.mistakes import follows
@@ -37,6 +38,7 @@ __all__ = ["Answered", "Judged", "Points", "Report", "check", "forget"]
 _MOST = 64  # cards, and layers with the letters of a solution, that are remembered
 _OTHER = re.compile(r"\\leftarrow|\\(?:partial|nabla).*(?:\\(?:approx|propto|sim|to|leq?|geq?)(?![A-Za-z])|[<>])",
                     re.DOTALL)  # claims that are no equations
+_RECOUNTED = re.compile(r"\bcounted\s+from\b")  # a solution that says from where it counts does so as the layer
 _EQUATES = re.compile(r"=|\\(?:approx|doteq|equiv)(?![A-Za-z])")
 _judges: dict[Reading, Judge] = {}
 _modules: dict[tuple[str, str, str | None], Module] = {}
@@ -120,6 +122,14 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     text = unstruck(text)
     text = told_deltas(cased(valued(text) if module.values else text))
     found = solution(text, first, card.question, layer)
+    by = {} if _RECOUNTED.search(text) else shifts(layer)
+    if by:
+        elsewhere = running((i.node for i in found.items if i.node is not None), by)
+        found = found.changed(partial(in_layer, by=by, elsewhere=elsewhere))
+        found = replace(found, items=tuple(
+            replace(i, kind=Kind_.UNREAD, reason="the question counts otherwise than the layer, and this letter is new")
+            if i.kind is Kind_.CLAIM and i.node is not None and of_other_letters(i.node, layer) else i
+            for i in found.items))
     from_1 = counted_from_1([*found.given, *(i.node for i in found.items if i.node is not None)], module)
     if from_1:
         found = found.changed(partial(moved, by=-1, module=module))
@@ -165,7 +175,8 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             elif verdict.verdict in RIGHT and (not verdict.single or module.values):  # which a question may ask for
                 everywhere = readings.first is None or own(item.link).verdict in RIGHT
                 right.append(replace(item, cond=None if everywhere else readings.first))
-            checks.append(_judged(item, verdict, mistake, line))
+            told_at = verdict.counterexample and f"{verdict.counterexample}{counted_here(layer, by)}"
+            checks.append(_judged(item, replace(verdict, counterexample=told_at), mistake, line))
     read = {(i.formula.line, i.formula.column) for i in found.items}
     checks += [Judged(f.line, f.latex, Verdict.NOT_READ, "it is no equation") for f in formulas(text, first)
                if (f.line, f.column) not in read and _OTHER.search(f.latex)]

@@ -14,7 +14,7 @@ from derive.check.words.apart import SUM, done_with, of_another, of_delta, of_pa
 from derive.check.words.attached import Attached, opposite, renames, restricts
 from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, listed, phrases, words_in
 from derive.check.words.singled import Named
-from derive.expr import Cond, Entry, Fn, Rel, free_indices, joined, walk
+from derive.expr import Cond, Entry, Fn, Rel, Size, free_indices, joined, walk
 from derive.module import Module
 from derive.notation.symbols import Kind
 from derive.records import dataclass
@@ -103,6 +103,7 @@ class Beside(Attached):
         before = "" if attached is not None else self.blank[start:own.start]
         if part := of_part(before, self.clause(own, start), self.names, self.module):
             doubt, parts = doubt or f"“{part}” before it may say of what alone it is so", False
+        doubt = doubt or self._set(own, start)
         if not doubt and (supposed := phrases("CLAIM_SUPPOSED").search(self.blank, start, stop)) is not None:
             doubt = f"“{supposed[0]}” beside it may be supposed"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
@@ -157,6 +158,19 @@ class Beside(Attached):
                     isinstance(own.item.node, Rel) and _of_indices(p.item.node)):
                 node = over(node or own.item.node, own.item.formula.latex, p.item.node) or node
         return node
+
+    def _set(self, own: Place, start: int) -> str:
+        """A whole letter, a length or an extent set in its sentence or the one before: «at w = 0», «for K = 2»."""
+        low, high = self.sentence(start - 1)[0] if start else start, self.sentence(own.start)[1]
+        for p in self.places:
+            node = p.item.node
+            if not low <= p.start < high or p.item.formula is own.item.formula or "=" not in p.item.formula.latex:
+                continue
+            whole = p.item.kind is Kind_.CONDITION and isinstance(node, Rel) and node.ops == ("=",) and (any(
+                isinstance(n, Entry) and n.indices for n in walk(node)) or isinstance(node.terms[0], Size))
+            if whole or p.item.kind is Kind_.UNREAD and self.last(p) in listed("WHERE"):
+                return f"`{p.item.formula.latex}` beside it may say where it holds"
+        return ""
 
     def _defined_behind(self, own: Place, stop: int) -> str:
         """A δ that a later sentence defines may be another one here."""

@@ -104,6 +104,13 @@ def test_inequalities_are_listed_and_not_judged(text: str, verdicts: list[str]) 
     assert [c.verdict for c in report.checks] == verdicts
 
 
+@pytest.mark.parametrize(("value", "verdict"), [("0", "proved"), ("1", "refuted"), ("[s_k > 0]", "proved")])
+def test_words_that_open_another_case_end_the_condition_in_front(value: str, verdict: str) -> None:
+    text = rf"For $s_k > 0$ we have {D}1$, for negative inputs {D}{value}$."
+    report = derive.check(Card.parse(f"---\nid: q\n---\n\n# Question\n{RELU}\n"), text=text)
+    assert [c.verdict for c in report.checks] == ["proved", verdict]
+
+
 def test_a_letter_that_is_openly_defined_again_is_not_held_against_its_first_meaning() -> None:
     text = (r"Let $\delta_k = \frac{\partial L}{\partial y_k}$. $\frac{\partial L}{\partial s_k} = \delta_ky_k(1-y_k)$. "
             rf"Now denote $\delta_k = \frac{{\partial L}}{{\partial s_k}}$. Then {WEIGHT}.")

@@ -23,6 +23,8 @@ _GOES_ON = re.compile(r"[\s$\0]*[,:]?[\s$]*(?!(?:and|or|but|otherwise|else|respe
 _RESTRICTS = re.compile(r"<|>|\\(?:le|ge|leq|geq|lt|gt|ne|neq|in|notin|to|forall|approx|leqslant|geqslant)(?![A-Za-z])")
 _INSIDE = re.compile(r"\\begin\{cases\}.*?\\end\{cases\}|\[[^\[\]]*\]|_\{(?:[^{}]|\{[^{}]*\})*\}", re.DOTALL)
 
+_OPENS_WORDS = frozenset("for if when whenever at above below outside inside".split())
+
 
 class Attached(Sentences):
     """Which condition of the text belongs to which equation."""
@@ -43,6 +45,10 @@ class Attached(Sentences):
             return rest
         if not before:
             return self._headed(own, start)
+        told = max((p.stop for p in here if before[-1].stop <= p.stop <= own.start and p.item.kind is Kind_.CLAIM
+                    and p.item.formula is not own.item.formula), default=0)
+        if told and not _OPENS_WORDS.isdisjoint(w.lower() for w in WORD.findall(self.blank[told:own.start])):
+            return None  # «for x > 0, EQ, for negative x EQ»
         if ARROW.fullmatch(_SPACES.sub("", self.text[before[-1].stop : own.start])):
             return before[-1].item.node
         run = [before[-1]]

@@ -49,6 +49,8 @@ TABLE: list[tuple[str, str, str]] = [
     (NEURON, r"$\frac{\partial y}{\partial w} = (1-y^2) x$, multiplied by the slope.", "not read"),
     # quoted as wrong, or no equation
     (NEURON, r"✗ $\frac{\partial y}{\partial s} = 1 + y^2$", "not read"),
+    (NEURON, r"**Wrong:** $\frac{\partial y}{\partial s} = 1 + y^2$", "not read"),
+    (NEURON, r"It comes from the error: $\frac{\partial y}{\partial s} = 1 + y^2$.", "refuted"),
     (NEURON, r"Is $\frac{\partial y}{\partial s} = 1 + y^2$? No.", "not read"),
     (NEURON, r"Many write $\frac{\partial y}{\partial s} = 1 + y^2$.", "not read"),
     (NEURON, r"~~$\frac{\partial y}{\partial s} = 1 + y^2$~~ $\frac{\partial y}{\partial s} = 1 - y^2$", "proved"),

@@ -23,7 +23,7 @@ _CLAUSE = re.compile(r"[,:;()]")
 _CLAUSE_END = re.compile(r"[,;.]|\0\s*(?:and|or|but)\b")
 _LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+respect\s+to\s+\0+"
                     r"(?:\s+unless\s+\0+)?", re.IGNORECASE)  # what it says is said of that place alone
-_WRONG = re.compile(r"(?:\b(?:error|wrong|false|mistake)\s*:|[✗✘❌])[\s$\0]*\Z", re.IGNORECASE)
+_WRONG = re.compile(r"(?:\A[\s*_#>-]*(?:error|wrong|false|mistake)[\s*_]*:|[✗✘❌])[\s$\0*_]*\Z", re.IGNORECASE)
 _CALLED_WRONG = re.compile(r"\s*(?:this|that|it)\s+(?:is|was|would\s+be)\s+(?:false|wrong|incorrect)\b", re.IGNORECASE)
 _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
 _PLACES = frozenset("zero nonzero kink kinks".split())  # no regions

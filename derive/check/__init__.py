@@ -12,15 +12,23 @@ from pathlib import Path
 from derive.calculus.messages import Messages
 from derive.card import Card
 from derive.check.answered import Asked, Given, answers, asked
-from derive.check.counting import counted_here, in_layer, of_other_letters, running, shifts
+from derive.check.counting import (
+    Shifts,
+    counted_here,
+    counts_as_the_layer,
+    in_layer,
+    of_other_letters,
+    running,
+    shifts,
+)
 from derive.check.examples import Numbers, at_numbers, counted_from_1, moved, told
 from derive.check.geometries import geometries, is_open, merged
 from derive.check.judging.mistakes import follows
-from derive.check.judging.signs import with_positive
+from derive.check.judging.signs import positive
 from derive.check.judging.verdict import Found, Judge
 from derive.check.letters import numeric, paired
 from derive.check.partly import partly
-from derive.check.reading.claims import Item, Kind_, Reading, solution
+from derive.check.reading.claims import Item, Kind_, Reading, Solution, solution
 from derive.check.reading.texts import answer_of, cased, repeated, told_deltas, unstruck, valued
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.several import each, is_of_several, united
@@ -32,13 +40,13 @@ from derive.formulas import formulas
 from derive.limits import MOST_BLANKS
 from derive.module import Module
 from derive.notation import write
+from derive.notation.formulas import Formula
 from derive.verify.report import Verdict
 
 __all__ = ["Answered", "Judged", "Points", "Report", "check", "forget"]
 _MOST = 64  # cards, and layers with the letters of a solution, that are remembered
 _OTHER = re.compile(r"\\leftarrow|\\(?:partial|nabla).*(?:\\(?:approx|propto|sim|to|leq?|geq?)(?![A-Za-z])|[<>])",
                     re.DOTALL)  # claims that are no equations
-_RECOUNTED = re.compile(r"\bcounted\s+from\b")  # a solution that says from where it counts does so as the layer
 _EQUATES = re.compile(r"=|\\(?:approx|doteq|equiv)(?![A-Za-z])")
 _judges: dict[Reading, Judge] = {}
 _modules: dict[tuple[str, str, str | None], Module] = {}
@@ -112,7 +120,8 @@ def _derived(module: Module) -> tuple[Module, Messages]:
     from derive.calculus.kinks import settled
     from derive.calculus.one_window import derivation, windowed
 
-    own = with_positive(settled(module))
+    own = settled(module)
+    own = replace(own, facts=(*own.facts, *positive(own)))
     messages = derivation(own)
     return messages.module if any(w.whole for w in windowed(own)) else own, messages
 
@@ -122,18 +131,12 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     text = unstruck(text)
     text = told_deltas(cased(valued(text) if module.values else text))
     found = solution(text, first, card.question, layer)
-    by = {} if _RECOUNTED.search(text) else shifts(layer)
-    if by:
-        elsewhere = running((i.node for i in found.items if i.node is not None), by)
-        found = found.changed(partial(in_layer, by=by, elsewhere=elsewhere))
-        found = replace(found, items=tuple(
-            replace(i, kind=Kind_.UNREAD, reason="the question counts otherwise than the layer, and this letter is new")
-            if i.kind is Kind_.CLAIM and i.node is not None and of_other_letters(i.node, layer) else i
-            for i in found.items))
+    by = {} if counts_as_the_layer(text) else shifts(layer)
+    found = _recounted(found, by, layer)
     from_1 = counted_from_1([*found.given, *(i.node for i in found.items if i.node is not None)], module)
     if from_1:
         found = found.changed(partial(moved, by=-1, module=module))
-    judge = _judge(found.reading, messages)
+    judge, assumed = _judge(found.reading, messages), positive(module)
     beside = Beside(text, first, found.items, messages.module, card.question)
     asked_for = repeated(card.question)
     checks, definitions = list[Judged](), list[Definition]()
@@ -175,17 +178,42 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             elif verdict.verdict in RIGHT and (not verdict.single or module.values):  # which a question may ask for
                 everywhere = readings.first is None or own(item.link).verdict in RIGHT
                 right.append(replace(item, cond=None if everywhere else readings.first))
-            told_at = verdict.counterexample and f"{verdict.counterexample}{counted_here(layer, by)}"
-            checks.append(_judged(item, replace(verdict, counterexample=told_at), mistake, line))
-    read = {(i.formula.line, i.formula.column) for i in found.items}
-    checks += [Judged(f.line, f.latex, Verdict.NOT_READ, "it is no equation") for f in formulas(text, first)
-               if (f.line, f.column) not in read and _OTHER.search(f.latex)]
+            checks.append(_judged(item, _told(verdict, layer, by, assumed), mistake, line))
+    checks += _no_equations(formulas(text, first), found)
     unread = any(c.verdict == Verdict.NOT_READ and c.follows is None for c in checks)
     held = [*right, *(item for item, derived in wrong if derived)]
     causes = [item for item, derived in wrong if not derived]
     mark = _points(card, held, causes, unread, module, judge.module) if marked else None
     statuses = _asked(messages, answers(asked(module), held, judge.module), unread)
     return Report(tuple(checks), tuple(definitions), statuses, mark, path)
+
+
+def _recounted(found: Solution, by: Shifts, layer: Module) -> Solution:
+    """The statements in the numbers of the layer; what names new letters, whose numbers are not known, is not read."""
+    if not by:
+        return found
+    elsewhere = running((i.node for i in found.items if i.node is not None), by)
+    found = found.changed(partial(in_layer, by=by, elsewhere=elsewhere))
+    reason = "the question counts otherwise than the layer, and this letter is new"
+    new = {n for n, i in enumerate(found.items) if i.kind is Kind_.CLAIM and of_other_letters(i.link, layer)}
+    return replace(found, items=tuple(
+        replace(i, kind=Kind_.UNREAD, reason=reason) if n in new else i for n, i in enumerate(found.items)))
+
+
+def _no_equations(written: Sequence[Formula], found: Solution) -> Iterator[Judged]:
+    """w ← w - η ∂L/∂w, ∂L/∂w ∝ x: claims that nothing reads."""
+    read = {(i.formula.line, i.formula.column) for i in found.items}
+    for formula in written:
+        if (formula.line, formula.column) not in read and _OTHER.search(formula.latex):
+            yield Judged(formula.line, formula.latex, Verdict.NOT_READ, "it is no equation")
+
+
+def _told(found: Found, layer: Module, by: Shifts, assumed: Sequence[Rel]) -> Found:
+    """A verdict that says from where its counterexample counts, and what the question leaves out and it supposes."""
+    if found.counterexample:
+        return replace(found, counterexample=f"{found.counterexample}{counted_here(layer, by)}")
+    supposed = " and ".join(f"${write(fact, layer.table)}$" for fact in assumed)
+    return replace(found, reason=f"{found.reason}, for {supposed}") if supposed and found.holds else found
 
 
 def _of_values(cond: Cond | None) -> bool:

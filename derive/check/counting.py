@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TypeVar, cast
 
@@ -25,7 +26,14 @@ from derive.expr import (
 from derive.module import Module
 
 _N = TypeVar("_N", bound=Node)
+_COUNTS = re.compile(r"\bcounted\s+from\s+(?:\$?0\b|zero\b|the\s+first\b)"  # so do our own sheets, in both languages
+                     r"|\bčíslují\s+od\s+(?:0\b|prvního\b)", re.IGNORECASE)
 Shifts = Mapping[tuple[str, int], Expr]  # of an axis of a tensor, what is added to the layer's number
+
+
+def counts_as_the_layer(text: str) -> bool:
+    """Whether a solution says that it counts from 0."""
+    return _COUNTS.search(text) is not None
 
 
 def shifts(module: Module) -> Shifts:

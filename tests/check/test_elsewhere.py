@@ -118,3 +118,16 @@ def test_a_letter_that_is_openly_defined_again_is_not_held_against_its_first_mea
             rf"Now denote $\delta_k = \frac{{\partial L}}{{\partial s_k}}$. Then {WEIGHT}.")
     report = derive.check(Card.parse(f"---\nid: q\n---\n\n# Question\n{SIGMOID}\n"), text=text)
     assert [c.verdict for c in report.checks] == ["proved", "not read", "not read"]
+
+
+def test_a_threshold_that_is_taken_for_positive_is_said() -> None:
+    report = derive.check(Card.parse(f"---\nid: q\n---\n\n# Question\n{SOFT}\n"), text=r"$y = \operatorname{sign}(x)\max(0,|x|-\lambda)$")
+    assert "\\lambda > 0" in report.checks[0].reason
+
+
+def test_long_texts_hold_nothing_up() -> None:
+    """Each of these is read in time that goes with its length: the test would not end otherwise."""
+    right = r"$\frac{\partial y}{\partial s} = 1-y^2$ "
+    for text in (right + "and " * 40_000, "~~a " * 20_000 + right, right + "over " * 40_000, "would " * 40_000 + right):
+        report = derive.check(Card.parse(f"---\nid: q\n---\n\n# Question\n{NEURON}\n"), text=text)
+        assert [c.latex.strip() for c in report.checks] == [r"\frac{\partial y}{\partial s} = 1-y^2"]

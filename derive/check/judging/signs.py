@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from derive.check.judging.kinks import of_values
 from derive.expr import ZERO, Entry, Expr, Extremum, Fn, Mul, Node, Num, Rel, walk
 from derive.module import Module
 
 
-def with_positive(module: Module) -> Module:
-    """The layer with c > 0 of each given number c with which an absolute value is compared, or ±c another.
+def positive(module: Module) -> tuple[Rel, ...]:
+    """c > 0 of each given number c with which an absolute value is compared, or ±c another.
 
     |r| ≤ c, max(-c, min(c, x)), x > c beside x < -c: a negative c would leave no such case.
     """
@@ -20,8 +19,7 @@ def with_positive(module: Module) -> Module:
     both = {c for c, sign, _ in pairs if sign < 0} & above | {c for c, sign, even in pairs if even and sign > 0}
     numbers = {n for n in module.given if (s := module.table.named(n)) is not None and not s.axes}
     told = {n.tensor for f in module.facts for n in walk(f) if isinstance(n, Entry)}
-    facts = (Rel((Entry(c, ()), ZERO), (">",)) for c in sorted(both & numbers - told))
-    return replace(module, facts=(*module.facts, *facts)) if both & numbers - told else module
+    return tuple(Rel((Entry(c, ()), ZERO), (">",)) for c in sorted(both & numbers - told))
 
 
 def _bounds(value: Node) -> Iterator[tuple[str, int, bool]]:

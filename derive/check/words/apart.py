@@ -24,7 +24,7 @@ _VALUE = re.compile(r"[A-Za-z]\s*=\s*(\d+)\s*\$")  # $s = 2$
 SUM = re.compile(r"\\sum\s*(?:\\limits)?\s*_(?:\{\s*(?=\w\s*\})|(?!\{))(\w)")
 _SIZED = re.compile(r"(?:for|with|at)\s+\$\s*([A-Za-z])\s*=\s*\d+\s*\$", re.IGNORECASE)  # for $n = 2$
 _UNREAL = re.compile(r"\b(?!we\b|one\b|you\b|it\b|this\b|i\b)\w+\s+would\s+(?:give|have|be|yield|get)\b", re.IGNORECASE)
-_MORE = re.compile(r"\b(?:and|while|to which)\s[^.;\0]*?\b(adds|contributes)\b", re.IGNORECASE)
+_MORE = re.compile(r"\b(?:and|while|to which)\s[^.;\0]{0,80}?\b(adds|contributes)\b", re.IGNORECASE)
 _NAMED = re.compile(r"\b(?:loss|cost|error|activation)\s+\$([^$=]*[^$=\w\s][^$=]*)\$", re.IGNORECASE)
 _TELLS_DELTA = re.compile(r"\$\s*\\delta(?:_\{?\w+\}?)?\s*\$,?\s+"
                           r"(?:is|are|denotes?|denoting|stands\s+for|being|be|the)\s+([^.;:,$]+)", re.IGNORECASE)

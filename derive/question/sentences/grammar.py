@@ -25,7 +25,6 @@ from derive.records import dataclass
 _TOKEN = re.compile(r"\{[^}]*\}|[\[\]()|]|[^\s\[\]{}()|]+")
 _NAMED = re.compile(r"\{(\w+)([+*]?)(?::(\w+))?\}|([A-Z_]+)(\*?)")
 _NAME = re.compile(r"\n(?=[^\s#])")  # before a line that begins with a name
-_BOUND = re.compile(r"\{[^}]*\}")
 Env = tuple[tuple[str, Any], ...]
 Runs = Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]
 
@@ -139,22 +138,6 @@ def grammar(language: str) -> Grammar:
 def words_of(language: str, name: str) -> frozenset[str]:
     """All words of the rows of a name that hold nothing but words."""
     return frozenset(word for row in grammar(language)[name] for piece in row.pieces for word in piece.choices)
-
-
-_OF_DATA = frozenset("""STORY TELLS_ON SAMPLES CALLED_TARGETS CLASSES_ WAS WE MAY OTHERS OPENS_A_REASON HAS_TO
-    POINTS_OF_A_LAYER OF_DERIVATIVES ASKS_FOR_WORDS OPENS_A_QUESTION TURNS_INTO ENDS_WHAT_IS_TURNED
-    CLAIM_NEUTRAL""".split())
-
-
-@cache
-def vocabulary(language: str) -> frozenset[str]:
-    """All words of the rows but those of what is not about a layer."""
-    own = (text for name, text in grammar(language).texts.items() if name not in _OF_DATA)
-    patterns = " ".join(line.partition("#")[0].partition("=>")[0] for text in own for line in text.splitlines())
-    words = _BOUND.sub(" ", patterns)
-    for sign in "[]()|/":
-        words = words.replace(sign, " ")
-    return frozenset(word for word in set(words.split()) if not _NAMED.fullmatch(word))
 
 
 def _row(line: str) -> Row:

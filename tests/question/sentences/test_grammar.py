@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from derive.question.sentences.grammar import Choice, Grammar, Ref, Rows, grammar, vocabulary
+from derive.question.sentences.grammar import Choice, Grammar, Ref, Rows, grammar
 from derive.question.sentences.meaning import KINDS
 
 SMALL = """
@@ -69,9 +69,3 @@ def test_all_names_of_the_rows_have_a_beginning(backwards: bool) -> None:
     found = {name: own.begins(name) for name in sorted(own.rows, reverse=backwards)}
     assert all(first.words or first.kinds for first in found.values())
     assert {name for name, first in found.items() if first.empty} == own.empty
-
-
-def test_words_of_stories_are_not_in_the_vocabulary() -> None:
-    words = vocabulary("en")
-    assert {"derive", "gradient", "pooling", "backward"} <= words and not any(word.isupper() for word in words if len(word) > 1)
-    assert not any(set("[]{}()|/#") & set(word) for word in words)

@@ -164,20 +164,11 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             own = judge if item.reading is None else _judge(item.reading, messages)
             there = numbers != asked_at or id(item.formula) in ends
             readings = beside.readings(number)
-            verdict, mistake, line = _claimed(item, readings, own, numbers, there, 1 if from_1 else -1), "", None
+            verdict = _claimed(item, readings, own, numbers, there, 1 if from_1 else -1)
             if verdict.verdict not in RIGHT and not _of_values(readings.first) and asked_for(item.formula.latex):
                 definitions.append(Definition(item.formula.line, item.formula.latex))
                 continue
-            if item.step is not None and any(w.formula is item.formula for w, _ in wrong) and (
-                    (own(item.step, item.cond).verdict in RIGHT) != (verdict.verdict in RIGHT)):
-                verdict, line = _behind(item, verdict, right, wrong)
-            elif verdict.verdict == Verdict.REFUTED:
-                line = _cause(item, [w for w, _ in wrong], own)
-                mistake = "" if line else item.otherwise or own.mistake(item.written or item.link, readings.first)
-                wrong.append((item, line is not None))
-            elif verdict.verdict in RIGHT and (not verdict.single or module.values):  # which a question may ask for
-                everywhere = readings.first is None or own(item.link).verdict in RIGHT
-                right.append(replace(item, cond=None if everywhere else readings.first))
+            verdict, mistake, line = _weighed(item, verdict, readings.first, own, right, wrong, bool(module.values))
             checks.append(_judged(item, _told(verdict, layer, by, assumed), mistake, line))
     checks += _no_equations(formulas(text, first), found)
     unread = any(c.verdict == Verdict.NOT_READ and c.follows is None for c in checks)
@@ -186,6 +177,26 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     mark = _points(card, held, causes, unread, module, judge.module) if marked else None
     statuses = _asked(messages, answers(asked(module), held, judge.module), unread)
     return Report(tuple(checks), tuple(definitions), statuses, mark, path)
+
+
+def _weighed(item: Item, found: Found, cond: Cond | None, judge: Judge, right: list[Item],
+             wrong: list[tuple[Item, bool]], at_numbers_too: bool) -> tuple[Found, str, int | None]:
+    """A verdict, its likely mistake and the line from which it follows; the item goes to those that are right or wrong.
+
+    ``at_numbers_too``: the question asks for numbers, so that what holds at those alone is an answer.
+    """
+    if item.step is not None and any(w.formula is item.formula for w, _ in wrong) and (
+            (judge(item.step, item.cond).verdict in RIGHT) != (found.verdict in RIGHT)):
+        found, line = _behind(item, found, right, wrong)
+        return found, "", line
+    if found.verdict == Verdict.REFUTED:
+        cause = _cause(item, [w for w, _ in wrong], judge)
+        wrong.append((item, cause is not None))
+        return found, "" if cause else item.otherwise or judge.mistake(item.written or item.link, cond), cause
+    if found.verdict in RIGHT and (not found.single or at_numbers_too):
+        everywhere = cond is None or judge(item.link).verdict in RIGHT
+        right.append(replace(item, cond=None if everywhere else cond))
+    return found, "", None
 
 
 def _recounted(found: Solution, by: Shifts, layer: Module) -> Solution:

@@ -221,7 +221,10 @@ def layer_computed(state: State) -> State:
 
 
 def _written_with(asked: Iterable[tuple[Formula, Partial]], found: Definitions, prose: Prose) -> str | None:
-    """z of «$∂L/∂W$ in terms of $∂L/∂z$», where what is differentiated is no letter of the formulas up to z, nor z."""
+    """z of «$∂L/∂W$ in terms of $∂L/∂z$», where all that is asked for goes up to z: no message of the whole layer."""
+    whole = ("message", *(f"request.{kind}" for kind in ("message", "everything", "back", "vjp", "jacobian")))
+    if named(prose.text, *whole):
+        return None
     written = {d for f, d in asked if answers_in(prose, f)}
     name = next((d.wrt.tensor for d in written if isinstance(d.wrt, Entry)), "")
     others = [d for _, d in asked if d not in written]

@@ -49,6 +49,10 @@ def test_an_answer_is_written_in_the_letters_named(question: str, written: str) 
     (r"Let $y_i = x_i / \sqrt{\sum_j x_j^2}$. Derive $\partial y_i/\partial x_j$ in terms of $y$.", "in terms of $y$"),
     (rf"{MAP} Derive $\partial L/\partial s_k$, then $\partial L/\partial W_{{kj}}$ in terms of $\partial L/\partial s_k$.",
      r"in terms of $\partial L/\partial s_k$"),
+    (rf"{MAP} Give the forward message and derive $\partial L/\partial W_{{kj}}$ in terms of $\partial L/\partial s_k$.",
+     r"in terms of $\partial L/\partial s_k$"),
+    (rf"{MAP} Derive all messages, $\partial L/\partial W_{{kj}}$ in terms of $\partial L/\partial s_k$.",
+     r"in terms of $\partial L/\partial s_k$"),
 ])
 def test_an_answer_with_other_letters_is_told(question: str, said: str) -> None:
     assert any("not written in these letters" in why and said in why for why in solved(question).module.unanswered)

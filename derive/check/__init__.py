@@ -25,8 +25,9 @@ from derive.check.examples import Numbers, at_numbers, counted_from_1, moved, to
 from derive.check.geometries import geometries, is_open, merged
 from derive.check.judging.mistakes import follows
 from derive.check.judging.signs import positive
+from derive.check.judging.supposed import fixing
 from derive.check.judging.verdict import Found, Judge
-from derive.check.letters import numeric, paired
+from derive.check.letters import numeric, paired, sized
 from derive.check.partly import partly
 from derive.check.reading.claims import Item, Kind_, Reading, Solution, solution
 from derive.check.reading.texts import answer_of, cased, repeated, told_deltas, unstruck, valued
@@ -120,7 +121,7 @@ def _derived(module: Module) -> tuple[Module, Messages]:
     from derive.calculus.kinks import settled
     from derive.calculus.one_window import derivation, windowed
 
-    own = settled(module)
+    own = sized(settled(module))
     own = replace(own, facts=(*own.facts, *positive(own)))
     messages = derivation(own)
     return messages.module if any(w.whole for w in windowed(own)) else own, messages
@@ -164,7 +165,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             own = judge if item.reading is None else _judge(item.reading, messages)
             there = numbers != asked_at or id(item.formula) in ends
             readings = beside.readings(number)
-            verdict = _claimed(item, readings, own, numbers, there, 1 if from_1 else -1)
+            verdict = _claimed(item, readings, own, {} if readings.general else numbers, there, 1 if from_1 else -1)
             if verdict.verdict not in RIGHT and not _of_values(readings.first) and asked_for(item.formula.latex):
                 definitions.append(Definition(item.formula.line, item.formula.latex))
                 continue
@@ -270,11 +271,12 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
     if numeric(item.link.terms[-1]) and not judge.agrees(item.link):
         if readings.first is not None and (found := judge(item.link, readings.first)).verdict in RIGHT:
             return found  # whatever numbers the other letters have
+        supposed = readings.first is not None and not readings.doubt and fixing(readings.first, item.link, judge.module)
         at = at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex, by)
         if at is not None:
             doubt = readings.here if at.verdict == Verdict.REFUTED else ""
             return Found(Verdict.NOT_READ, f"it is not so at the numbers before it: {doubt}") if doubt else at
-        if any(judge.module.table.named(name) for name in numbers):
+        if not supposed and any(judge.module.table.named(name) for name in numbers):
             return Found(Verdict.NOT_READ, "it does not hold everywhere, and not all letters have a number before it")
     if readings.over is not None:
         found = judge(readings.over, readings.first)

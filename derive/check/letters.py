@@ -363,12 +363,19 @@ def spared(sized: Module, module: Module, text: str) -> Module:
     return replace(sized, table=_with(sized.table, symbols))
 
 
+def sized(module: Module) -> Module:
+    """The module with a symbol for each extent that a shape names: K of z ∈ ℝ^K."""
+    names = dict.fromkeys(n for s in module.table.symbols for n in s.sizes if isinstance(n, str) and n)
+    new = [Symbol(n, n, Kind.SIZE) for n in names if module.table.named(n) is None]
+    return replace(module, table=module.table.extended(new)) if new else module
+
+
 def squared(module: Module) -> Module:
     """The layer with all its axes of one length."""
     names = [n for s in module.table.symbols for n in s.sizes if isinstance(n, str)]
 
     def one(node: _N) -> _N:
-        return transform(node, lambda n: Size(names[0]) if isinstance(n, Size) else None, Size)
+        return subst(node, {Size(name): Size(names[0]) for name in names})
 
     symbols = [replace(s, sizes=tuple(names[0] if isinstance(n, str) else n for n in s.sizes))
                for s in module.table.symbols]

@@ -69,7 +69,7 @@ SAID = [
              r" 0 & \text{otherwise} \end{cases}$", "-"),  # which window (k, l) is, it does not say
     ("prelu", f"For all $k = 1, \\dots, K$, ${OF_S % '+'}$.", "p"), ("prelu", f"${OF_S % '+'}$ for $0 \\le k < K$.", "p"),
     ("prelu", f"For all $k = 1, \\dots, K$, ${OF_S % '-'}$.", "x"),
-    ("swish", rf"Special case $\beta = 0$: ${OF_X} \frac12$.", "p"), ("swish", rf"At $x = 0$, ${OF_X} \frac13$.", "-"),
+    ("swish", rf"Special case $\beta = 0$: ${OF_X} \frac12$.", "p"), ("swish", rf"At $x = 0$, ${OF_X} \frac13$.", "x"),
     ("hinge", r"For $t y > 1$, $L = 0$ and $\frac{\partial L}{\partial y} = 0$; for $t y < 1$, $\frac{\partial L}{\partial y}"
               r" = t$.", "ppx"),
     ("leaky", "- $\\frac{\\partial y}{\\partial s} = 1$ when $s$ is positive,\n- $\\frac{\\partial s}{\\partial w_i} = w_i$.",

@@ -160,9 +160,16 @@ def test_half_of_a_request_in_letters_is_not_answered(asked: str) -> None:
         wanted(ATTENTION + asked)
 
 
-def test_a_letter_that_is_a_row_of_another_is_open() -> None:
-    question = (r"Let $y_k = \sum_d a_d B_{kd} / \|\mathbf{b}_k\|$ with $\mathbf{B} \in \mathbb{R}^{K \times D}$, where $\mathbf{b}_k$ is row "
-                r"$k$ of $\mathbf{B}$. Compute $\partial y_k/\partial B_{kd}$.")
+SCORES = r"with $L = \sum_k \max(0, \mathbf{w}_k^\top \mathbf{x}) + \|\mathbf{W}\|_F^2$. Derive $\nabla_{\mathbf{W}} L$."
+
+
+@pytest.mark.parametrize("question", [
+    r"Let $y_k = \sum_d a_d B_{kd} / \|\mathbf{b}_k\|$ with $\mathbf{B} \in \mathbb{R}^{K \times D}$, where $\mathbf{b}_k$ is row $k$ of "
+    r"$\mathbf{B}$. Compute $\partial y_k/\partial B_{kd}$.",
+    rf"The vectors $\mathbf{{w}}_k^\top$ are the rows of the matrix $\mathbf{{W}}$, {SCORES}",
+    rf"A layer has the columns $\mathbf{{w}}_k$ of $\mathbf{{W}}$ as weights, {SCORES}",
+])
+def test_a_letter_that_is_a_row_of_another_is_open(question: str) -> None:
     with pytest.raises(OpenError, match="takes both as given"):
         wanted(question)
 
@@ -421,3 +428,8 @@ def test_each_of_several_functions_is_differentiated() -> None:
 def test_more_of_several_functions_than_their_derivatives_is_open(asked: str) -> None:
     with pytest.raises(CardError):
         wanted(f"{LIST} Derive {asked}.")
+
+
+def test_an_error_e_is_a_number() -> None:
+    for begin in ("Let", "Consider", "With the error"):
+        assert wanted(rf"{begin} $e = \sum_j w_j x_j - y$ and $L = e^2$. Derive $\partial L/\partial w_j$.") == {("L", "w")}

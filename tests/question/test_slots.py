@@ -43,6 +43,19 @@ def test_a_word_that_may_name_mathematics_opens(question: str, word: str) -> Non
         read(question)
 
 
+CZECH = "Vrstva počítá $y_k = \\tanh(\\sum_j W_{kj} x_j + b_k)$. a) Odvoďte zprávu $\\frac{\\partial L}{\\partial x_j}$. b) "
+
+
+@pytest.mark.parametrize("asked", ["Odvoďte gradienty parametrů $W$, $b$.", "Spočítejte gradienty vah $W$ a prahů $b$."])
+def test_each_part_of_a_czech_question_is_asked_for(asked: str) -> None:
+    assert "the parameter message" in " ".join(read(CZECH + asked).readings)
+
+
+def test_a_part_of_a_czech_question_that_nothing_reads_is_open() -> None:
+    with pytest.raises(DeriveError, match="is not understood in what is asked"):
+        read(CZECH + "Odvoďte totéž pro parametry $W$ a $b$.")
+
+
 @pytest.mark.parametrize("question", [
     "Let $s = w^\\top x$. The unit is trained with the perceptron criterion $L = \\max(0, -t s)$. Derive the gradient of "
     "$L$ with respect to $w$.",

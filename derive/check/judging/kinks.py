@@ -42,7 +42,7 @@ from derive.expr import (
     subst,
     walk,
 )
-from derive.numeric.arithmetic import decimal_of
+from derive.numeric.arithmetic import DECIMAL, decimal_of
 from derive.numeric.point import Index, NoCase, TwoCases, Undefined
 from derive.verify.points.claims import Claim, Refuted, Undecided
 from derive.verify.points.draw import Draws, Pool
@@ -66,6 +66,8 @@ UNDECIDED = ("out of range", "has no value", "no case applies", "never holds")
 PASSED = (Undefined, NoCase, TwoCases, DeriveError, LookupError, ArithmeticError, ValueError, TypeError)
 _BETWEEN = 60  # points at a claim's own thresholds and between them
 _MANY = 80  # points of which an equation that holds in a region holds at some
+_SECANTS = 12
+_SOLVED = 4  # numbers by which a gap that is not affine is closed
 _MORE = 40  # points that are looked for on a boundary
 _GENERIC = 2  # tied points at which every value of the indices is moved to a boundary
 
@@ -248,15 +250,17 @@ def both(left: Expr, right: Expr, node: Cond, points: Iterable[Point],
 
 
 def _moved(point: Point, gap: Callable[[Point], Any], scope: Scope) -> Iterator[Point]:
-    """The point with one of its numbers such that a gap that is affine in it is closed."""
+    """The point with one of its numbers such that a gap is closed, which of exact numbers must be affine in it."""
     facts = Facts.of(scope.module, scope.kind)
-    for name, at in [(name, at) for name, values in point.given.items() for at in values] + [
-            (name, ()) for name in point.free]:
+    for number, (name, at) in enumerate([(name, at) for name, values in point.given.items() for at in values] + [
+            (name, ()) for name in point.free]):
         with suppress(*PASSED):
             own = gap(point)
             slope = gap(with_number(point, name, at, 1)) - own
             change = -scope.kind.quotient(own, slope)
             found = with_number(point, name, at, change)
+            if number < _SOLVED and scope.kind is DECIMAL and not scope.compiler.same(gap(found), 0):
+                found = _closed(found, gap, name, at, scope)
             if facts.hold(found):
                 yield found
                 continue
@@ -264,6 +268,18 @@ def _moved(point: Point, gap: Callable[[Point], Any], scope: Scope) -> Iterator[
                 if facts.hold(both := with_number(found, name, other, -change)) and scope.compiler.same(gap(both), 0):
                     yield both
                     break
+
+
+def _closed(point: Point, gap: Callable[[Point], Any], name: str, at: Any, scope: Scope) -> Point:
+    """The point with one of its numbers such that a gap is closed, by secants."""
+    before, step = gap(point), scope.kind.number(_LITTLE)
+    for _ in range(_SECANTS):
+        point = with_number(point, name, at, step)
+        now = gap(point)
+        if scope.compiler.same(now, 0) or now == before:
+            break
+        before, step = now, -now * step / (now - before)
+    return point
 
 
 def with_number(point: Point, name: str, at: Any, change: Any) -> Point:

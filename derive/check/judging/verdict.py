@@ -16,6 +16,7 @@ from derive.calculus.one_window import Windowed
 from derive.check.judging import kinks, reach
 from derive.check.judging.mistakes import changes
 from derive.check.judging.smaller import smallest
+from derive.check.judging.supposed import plain, supposing
 from derive.check.letters import free_number, squared
 from derive.check.report import OFF_TIES
 from derive.errors import DeriveError
@@ -32,8 +33,6 @@ from derive.expr import (
     Fn,
     Given,
     Idx,
-    In,
-    Listed,
     Mul,
     Node,
     Num,
@@ -54,6 +53,7 @@ from derive.expr import (
     walk,
 )
 from derive.module import Module
+from derive.notation import write
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions
@@ -130,6 +130,9 @@ class Judge:
             alone = of_function(*key, self.module)
             judge = self if alone is None else Judge(alone[0], self.messages, alone[0].table)
             link, cond = key if alone is None else alone[1:]
+            if (set_ := supposing(link, cond, judge.module, judge.table)) is not None:
+                link, cond, module, table = set_
+                judge = Judge(module, self.messages, table)
             link, found = _of_loss(link, judge.module), None
             for read in (link, _padded(link, judge.module)):
                 node = componentwise(localised(read if cond is None else Given(read, cond), judge.module), judge.table)
@@ -228,12 +231,10 @@ class Judge:
         if (alone := of_function(link, cond, self.module)) is not None:
             module, link, cond = alone
             return Judge(module, self.messages, module.table)._judged(link, cond)
-        if set_ := [c for c in conditions(cond) if _sets(c, link, self.module)]:  # no point would be drawn there
-            left = [c for c in conditions(cond) if c not in set_]
-            facts = (In(c.terms[0], Listed((c.terms[1],))) for c in set_ if isinstance(c, Rel))
-            module = replace(self.module, facts=(*self.module.facts, *facts))
-            return Judge(module, self.messages, self.table, self.window, self.defined)._judged(
-                link, joined(left) if left else None, padded)
+        if (set_ := supposing(link, cond, self.module, self.table)) is not None:  # no point would be drawn there
+            supposed, (link, rest, module, table) = self._supposed(cond, set_[1]), set_
+            there = Judge(module, self.messages, table, self.window, self.defined)._judged(link, rest, padded)
+            return replace(there, reason=f"{there.reason}, {supposed}") if there.holds else there
         link = _of_loss(link, self.module)
         whole = componentwise(localised(link if cond is None else Given(link, cond), self.module), self.table)
         claim = whole.claim if isinstance(whole, Given) else whole
@@ -263,6 +264,11 @@ class Judge:
                 found.verdict, found.evidence)
         return _held(claim, node, scope, found.verdict, scope.located(found.evidence), self._proved)
 
+    def _supposed(self, cond: Cond | None, rest: Cond | None) -> str:
+        """For $w_j = 0$: what an equation holds for, beside what is left of its condition."""
+        fixed = (c for c in conditions(cond) if c not in conditions(rest))
+        return "for " + " and ".join(f"${write(plain(c), self.table)}$" for c in fixed)
+
     def _proved(self, node: Cond) -> bool:
         """Whether it holds for all inputs."""
         scope = self._scope(node)
@@ -277,14 +283,6 @@ class Judge:
             return None
         found = Judge(square, self.messages, square.table)._judged(link, cond)
         return found if found.verdict == Verdict.REFUTED else None
-
-
-def _sets(cond: Cond, link: Rel, module: Module) -> bool:
-    """α = 0.01, of a given number of the layer by which the equation does not differentiate."""
-    head, value = cond.terms if isinstance(cond, Rel) and cond.ops == ("=",) else (None, None)
-    by = {e.tensor for n in walk(link) if isinstance(n, Partial) for e in walk(n.wrt) if isinstance(e, Entry)}
-    return isinstance(head, Entry) and not head.indices and isinstance(value, Num) and (
-        head.tensor in {*module.given} - by)
 
 
 def _within(node: Node, scope: Scope) -> str | None:

@@ -45,6 +45,7 @@ _GAP = r"(?:\s|\\[,;:! ])*"
 _NUMBER = _GAP + r"-?(?:\d+(?:\.\d+)?(?:/\d+)?|\\[td]?frac\s*(?:\{\d+\}|\d)\s*(?:\{\d+\}|\d))" + _GAP
 _TRANSPOSE = r"(?:\s*\^\s*\{?\s*(?:\\top|T|\\mathsf\{T\})\s*\}?)?"
 _LIST = re.compile(rf"(?<==)\s*(?:\\left)?[(\[]({_NUMBER}(?:,{_NUMBER})+)(?:\\right)?[)\]]{_TRANSPOSE}(?![\w^(\\])")
+_WHOLE = re.compile(r"\s*([^=_^(]+?)\s*=\s*(?:\\(?:mathbf|boldsymbol)\s*)?(?:\{\s*([01])\s*\}|([01]))\s*[.,;]?\s*")
 _IDENTITY = re.compile(r"(?<![A-Za-z\\{_^])(?:\\mathbf\s*(?:\{I\}|I)|I)(?:_(?:\w|\{\w+\}))?(?![A-Za-z_\[(^'])")
 _NEXT_ROW = r"\\"
 _DELTA = re.compile(r"\\delta(?![A-Za-z_^])")
@@ -157,10 +158,17 @@ def identities(written: Sequence[Formula], module: Module) -> list[Formula]:
 
 
 def respelled(formula: Formula, module: Module) -> Formula:
-    """Its conditions in words as relations, where its head says of which derivative; x = (1, 2)^⊤ as a column."""
+    """Its conditions in words as relations, where its head says of which derivative; x = (1, 2)^⊤ as a column.
+
+    w = 0 of a vector as w_j = 0.
+    """
     latex = _signed().sub(lambda m: f"{next(op for name, op in _SIGNS.items() if m[name])} 0", formula.latex)
     if not _PLACES.search(latex):
         latex = _LIST.sub(lambda m: rf"\begin{{pmatrix}} {m[1].replace(',', _NEXT_ROW)} \end{{pmatrix}}", latex)
+    whole = _WHOLE.fullmatch(latex)
+    letter = module.table.named(name_of(whole[1])) if whole is not None else None
+    if whole is not None and letter is not None and letter.axes and letter.name in module.given:
+        latex = f"{whole[1]}_{{{', '.join(letter.axes)}}} = {whole[2] or whole[3]}"
     formula = formula if latex == formula.latex else replace(formula, latex=latex)
     found = _in_cases().search(formula.latex)
     if found is None:

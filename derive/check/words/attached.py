@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from derive.check.judging.supposed import every
 from derive.check.letters import numeric
 from derive.check.reading.claims import Kind_
 from derive.check.reading.parts import ARROW
 from derive.check.reading.worded import condition, phrase
-from derive.check.words.sentences import QUANTIFIED, WORD, Place, Sentences, listed, words_in
-from derive.expr import ZERO, And, Bracket, Cond, Idx, Rel, conditions, eq, joined
+from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, Sentences, listed, phrases, words_in
+from derive.expr import ZERO, And, Bracket, Cond, Entry, Idx, Rel, Size, conditions, eq, joined, walk
 
 _SPACES = re.compile(r"\\q?quad(?![A-Za-z])|\\[;,:! ]|[\s&$]")
 _NEGATED = {"=": "≠", "≠": "=", "<": "≥", "≥": "<", ">": "≤", "≤": ">"}
@@ -132,6 +133,29 @@ class Attached(Sentences):
                 return joined(conds) if conds and plain and words and words <= listed("CASE") else None
             at = low
         return None
+
+    def supposed(self, own: Place, start: int) -> tuple[Cond, ...]:
+        """What sentences before it in its paragraph suppose, and say nothing else: «Let $T = 1$. Then EQ»."""
+        found, at = list[Cond](), start
+        if phrases("CLAIM_ANY").search(self.blank, start, own.start):
+            return ()
+        while at > 0:
+            low, high = self.sentence(at - 1)
+            if re.search(r"\n\s*\n", self.blank[high - 1:own.start].strip("\0 ")) or phrases("CLAIM_ANY").search(
+                    self.blank, low, high):
+                break
+            inside = [p for p in self.places if low <= p.start < high]
+            words = {w.lower() for w in WORD.findall(self.blank[low:high])}
+            if inside and all(p.item.kind is Kind_.CONDITION for p in inside) and words & listed("SUPPOSE") and (
+                    words <= listed("SUPPOSE") | listed("CASE") | QUANTIFIED | LEADS):
+                conds = [c for p in inside for c in conditions(p.item.node)]
+                letters = {n for c in found for n in walk(c) if isinstance(n, (Size, Entry))}
+                if any(letters & {*walk(c)} for c in conds) or not all(
+                        isinstance(c, Rel) and {*c.ops} == {"="} and numeric(c.terms[-1]) for c in conds):
+                    break
+                found += map(every, conds)
+            at = low
+        return tuple(found)
 
     def _labels(self, run: Sequence[Place], own: Place, start: int) -> bool:
         """«1. i = j: EQ», «Case i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from derive.check.judging.kinks import compared, of_values
+from derive.check.judging.supposed import every, fixes
 from derive.check.letters import numeric
 from derive.check.reading.claims import Item, Kind_
 from derive.check.reading.worded import condition, named, rows
@@ -14,7 +15,7 @@ from derive.check.words.apart import SUM, done_with, of_another, of_delta, of_pa
 from derive.check.words.attached import Attached, opposite, renames, restricts
 from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, listed, phrases, words_in
 from derive.check.words.singled import Named
-from derive.expr import Cond, Entry, Fn, Rel, Size, free_indices, joined, walk
+from derive.expr import Cond, Entry, Fn, Rel, Size, conditions, free_indices, joined, walk
 from derive.module import Module
 from derive.notation.symbols import Kind
 from derive.records import dataclass
@@ -31,6 +32,8 @@ _DELTA = re.compile(r"\\delta(?:_(?:(\w)|\{(\w)\}))?(?![A-Za-z_])")  # δ, δ_k
 _HEAD = re.compile(rf"\s*{_DELTA.pattern}\s*&?\s*:?=")
 _OWN_REST = re.compile(r"\A[\s$,]*(?:otherwise|else|elsewhere)\b", re.IGNORECASE)
 _OPENS_REST = re.compile(rf"[\s$]*(?:and\s+|but\s+)?(?:{rows('CLAIM_ELSE')}|{rows('CLAIM_REST')})", re.IGNORECASE)
+_EACH = frozenset("all each every".split())
+_FOR_EACH = re.compile(r"[\s$\0,]*for\s+(?:all|each|every)\b", re.IGNORECASE)
 _CLAUSES = frozenset("if when whenever unless otherwise".split())  # they belong to their own sentence
 _ITEM = re.compile(r"\s*^[ \t]*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
 
@@ -53,6 +56,7 @@ class Readings:
     defines: bool = False  # a word in front of it says so
     parts: bool = False  # the doubt is of words for regions alone: what holds nowhere is wrong whatever they say
     more: str = ""  # why it says more than its formula does
+    general: bool = False  # whatever numbers an example gives
     over: Rel | None = None  # the equation with the ranges of its sums that stand behind it
 
 
@@ -93,9 +97,11 @@ class Beside(Attached):
             p.item.kind is Kind_.CONDITION and _TOLD.match(self.blank, p.stop) for p in here)
         doubt = unsure or doubt
         others = self._elsewhere(own, stop, attached is None)
-        told = [c for c in (own.item.cond, attached) if c is not None]
+        told = [*conditions(own.item.cond), *self._meant_of(attached, here), *self.supposed(own, start)]
         letters = free_indices(own.item.node) if own.item.node is not None else frozenset()
-        sure = [c for c in told if letters.issuperset(free_indices(c)) or renames(c) or (
+        fixed = [c for c in told if not free_indices(c) or isinstance(own.item.node, Rel) and fixes(
+            c, own.item.node, self.module)]
+        sure = [c for c in told if c in fixed or letters.issuperset(free_indices(c)) or renames(c) or (
             isinstance(own.item.node, Rel) and isinstance(own.item.node.terms[0], Fn))]
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
@@ -103,13 +109,14 @@ class Beside(Attached):
         before = "" if attached is not None else self.blank[start:own.start]
         if part := of_part(before, self.clause(own, start), self.names, self.module):
             doubt, parts = doubt or f"“{part}” before it may say of what alone it is so", False
-        doubt = doubt or self._set(own, start)
+        doubt = doubt or self._set(own, start, fixed)
         if not doubt and (supposed := phrases("CLAIM_SUPPOSED").search(self.blank, start, stop)) is not None:
             doubt = f"“{supposed[0]}” beside it may be supposed"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
                         self._denied(own, start, stop), unsure, self.last(own) in listed("DEFINES"),
                         bool(strange or regional) and parts,
-                        self._apart(own, start, stop, bool(told)), self._over(own, here))
+                        self._apart(own, start, stop, bool(told)),
+                        phrases("CLAIM_ANY").search(self.blank, start, stop) is not None, self._over(own, here))
 
     def _apart(self, own: Place, start: int, stop: int, conditional: bool) -> str:
         """Why words say more of it, or of another layer: it is neither right nor wrong then."""
@@ -159,12 +166,26 @@ class Beside(Attached):
                 node = over(node or own.item.node, own.item.formula.latex, p.item.node) or node
         return node
 
-    def _set(self, own: Place, start: int) -> str:
-        """A whole letter, a length or an extent set in its sentence or the one before: «at w = 0», «for K = 2»."""
+    def _meant_of(self, attached: Cond | None, here: Sequence[Place]) -> Iterator[Cond]:
+        """Of «all $g_i = 1$», «$g_i = 1$ for every $i$» and «$w = 0$» each entry is meant."""
+        for part in conditions(attached):
+            place = next((p for p in here if p.item.node is not None and part in conditions(p.item.node)), None)
+            all_ = place is not None and isinstance(part, Rel) and isinstance(part.terms[0], Entry) and (
+                self.last(place) in _EACH or _FOR_EACH.match(self.blank, place.stop) is not None
+                or "_" not in place.item.formula.latex.partition("=")[0])
+            yield every(part) if all_ else part
+
+    def _set(self, own: Place, start: int, fixed: Sequence[Cond]) -> str:
+        """A whole letter, a length or an extent set in its sentence or the one before: «at w = 0», «for K = 2».
+
+        Not what fixes numbers of the layer where the equation is looked at.
+        """
         low, high = self.sentence(start - 1)[0] if start else start, self.sentence(own.start)[1]
         for p in self.places:
             node = p.item.node
             if not low <= p.start < high or p.item.formula is own.item.formula or "=" not in p.item.formula.latex:
+                continue
+            if node is not None and all(c in fixed or every(c) in fixed for c in conditions(node)):
                 continue
             whole = p.item.kind is Kind_.CONDITION and isinstance(node, Rel) and node.ops == ("=",) and (any(
                 isinstance(n, Entry) and n.indices for n in walk(node)) or isinstance(node.terms[0], Size))

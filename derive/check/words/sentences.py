@@ -28,6 +28,8 @@ QUANTIFIED = frozenset("all every each any some the that of and case".split())
 LEADS = frozenset("for let with at on where".split())  # words that open a condition, and much else
 _CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)where|\A\s*at)[\s$]+"
                         r"(?:\0+\s+or\s+)?\0*\Z", re.IGNORECASE)
+_AND = re.compile(r"[\s$\0]*(?:,|,?\s*and)[\s$\0]*")
+_THEN = re.compile(r"[\s$\0]*(?:,?\s*then\b|,\s*(?:we|it|this|the)\b|:)", re.IGNORECASE)
 _TELLS = re.compile(r"[a-z]?\s*where\b", re.IGNORECASE)  # where p_k = …: what the letter is
 
 
@@ -66,7 +68,9 @@ class Sentences:
         self.blank = _SHORT.sub(r"\1 ", _FORMULA.sub(_hidden, self.plain))
         listed = _SHORT.sub(r"\1 ", _FORMULA.sub(_hidden, KRONECKER.sub(_blank, text)))
         self.ends = [m.end() for m in _END.finditer(listed)]
-        places = [self._meant(self._place(item)) for item in items]
+        places = list[Place]()
+        for item in items:
+            places.append(self._meant(self._place(item), places[-1] if places else None))
         self.places = [p for p in places if not any(a <= p.start < b for a, b in said)]
 
     def behind(self) -> Iterator[tuple[Item, bool, str]]:
@@ -81,10 +85,11 @@ class Sentences:
         start = self._starts[line] + formula.column
         return Place(item, start, start + len(formula.latex))
 
-    def _meant(self, place: Place) -> Place:
+    def _meant(self, place: Place, earlier: Place | None) -> Place:
         """«where 1 - t s = 0»: an equation of a number or a letter that such a word introduces is a condition.
 
-        «If y_n = t_n», «unless a = 1», «meet where y_n = t_n»: of anything but a derivative, too.
+        «If y_n = t_n», «unless a = 1», «meet where y_n = t_n»: of anything but a derivative, too.  «If y = 1 and z = 0,
+        then», «let u = v = 1»: what goes on in one.
         """
         item = place.item
         if item.kind is Kind_.CLAIM and item.cond is None and not item.slope:
@@ -96,8 +101,13 @@ class Sentences:
         if item.kind is not Kind_.CLAIM or item.cond is not None or not item.supposes or not (
                 numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)):
             return place
-        behind = re.search(r"[^\W\d_][^\0]*\0[^\w.]*\Z", self.blank[self.sentence(place.start)[0]:place.start])
-        told = not behind and self.last(place) in listed("WHERE") - {"with", "let"}  # «for t y > 1, L = 0»
+        ahead = self.blank[self.sentence(place.start)[0]:place.start].rstrip("\0 ")
+        behind = re.search(r"[^\W\d_][^\0]*\0[^\w.]*\Z", ahead)
+        told = not behind and self.last(place) in listed("WHERE") - {"with"}  # «for t y > 1, L = 0»
+        if earlier is not None and earlier.item.kind is Kind_.CONDITION:
+            chain = earlier.item.formula is item.formula
+            told = told or chain or _AND.fullmatch(self.blank, earlier.stop, place.start) is not None and (
+                _THEN.match(self.blank, place.stop) is not None)
         return replace(place, item=replace(item, kind=Kind_.CONDITION)) if told else place
 
     def last(self, place: Place) -> str:

@@ -343,7 +343,7 @@ def ranks_said(prose: Prose) -> dict[str, int]:
                         ranks.setdefault(f"{name_of(latex)}_", rank)
                 break
         words = f"{mention.before} {mention.after}"
-        entries = {*map(name_of, mention.letters)} == {"e"} and "_" in mention.formula.latex
+        entries = {*map(name_of, mention.letters)} == {"e"} and "_" in mention.formula.latex.partition("=")[0]
         if entries and words.strip() and not named(words, "rank.unit"):
             ranks.setdefault("e", 1)  # a distribution $e_i$ is no unit vector
         if named(f"{mention.before} {mention.after}", *_SINGLE) and _NUMBERED.fullmatch(mention.formula.latex) and not (

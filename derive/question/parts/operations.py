@@ -26,6 +26,8 @@ from derive.question.sentences.acts import is_background
 from derive.question.words.lexicon import Span, begins, ends, is_near, named, only
 from derive.question.words.prose import GAP, Prose
 
+_BESIDE = 24  # characters in front of a formula: with the rows $w_k$ of $W$
+_BOTH_GIVEN = "is said, and the layer takes both as given: write the formulas with one of them"
 _IN_WORDS = dict(zip("two three four five six seven eight nine ten".split(), range(2, 11), strict=True))
 _NUMBER = re.compile(rf"\s+(?:(?:by|with|of|is|equal to)\s+)?(?:a factor of\s+)?"
                      rf"(?P<number>{'|'.join(_IN_WORDS)}|\d+(?:\.\d+)?)\b(?!\s*[×x%]|\.\d|\s+[a-z])")
@@ -207,16 +209,20 @@ def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
 
 
 def _views(prose: Prose, module: Module) -> Iterator[Open]:
-    """«where $b_k$ is row $k$ of $B$», where the layer takes both as given."""
+    r"""«where $b_k$ is row $k$ of $B$», «the rows $w_k^\top$ of $W$», where the layer takes both as given."""
     given = {*module.given}
     for n, gap in enumerate(prose.gaps):
         for other in prose.gaps[n + 1 : n + 3]:
             words = prose.text[gap.start + 1 : other.start]
+            near = prose.text[max(0, gap.start - _BESIDE) : other.start]
+            pair = [{*names_in(g.formula.tree or ())} & given for g in (gap, other)]
+            cased = any(a != b and a.lower() == b.lower() for a in pair[0] for b in pair[1])
+            if cased and {*words}.isdisjoint(".;?!¶") and named(near, "samples.rows", "samples.columns"):
+                yield gap.start, other.start + 1, _BOTH_GIVEN
             one, two = ({*map(name_of, bare_letters(g.formula))} & given for g in (gap, other))
             told = begins(words, 0, "naming.is") and ends(words, "view.of", over=("naming.article",))
             if one and two and one != two and told and not {*words} & {*",.;?!¶"} and " and " not in words:
-                yield (gap.start, other.start + 1,
-                       "is said, and the layer takes both as given: write the formulas with one of them")
+                yield gap.start, other.start + 1, _BOTH_GIVEN
 
 
 _OF_ITSELF = frozenset("row rows column columns entry entries component components element elements".split())

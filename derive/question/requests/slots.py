@@ -25,6 +25,8 @@ _ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is ar
 _LISTED_BEFORE = re.compile(r"([^\W\d_]{2,})\s*(?:,|\band\b|\bwith\b)\s+(?:(?:an?|the|then)\s+)*$")
 _PARTICIPLE = re.compile(r"\w+(?:ed|ing)\s+(?:as|by|to|with|in|from|into|on|through|at|for)\b")  # «modelled as»
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_MESSAGES = ("request.jacobian", "request.gradient", "request.message", "request.everything", "request.vjp",
+             "request.backward", "request.forward", "request.parameter", "wrt.by", "ask.explain")
 _NEAR = 300  # characters in front of a noun in which words modify it
 Place = tuple[int, int]
 
@@ -185,9 +187,22 @@ def refuse_passed(prose: Prose) -> None:
 def refuse_asked(prose: Prose, *known: str) -> None:
     """Raise :class:`CardError` where a word says what is asked that is not known and no phrase of these concepts."""
     unread = _unread(prose)
+    for start, stop in silent(prose) if unread == [(0, len(prose.text))] else ():
+        raise not_asked_so(prose, start, stop)
     for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):
         if not (known and named(prose.text[start:stop], *known)):
             raise not_asked_so(prose, start, stop)
+
+
+def silent(prose: Prose) -> Iterator[Place]:
+    """Sentences that ask, in which neither words nor a formula in them or behind them tell a derivative or message."""
+    for verb in named(prose.text, "ask.verb"):
+        _, stop = prose.sentence(verb.start)
+        within = [gap.formula for gap in prose.gaps if verb.stop <= gap.start < stop]
+        told = named(prose.text[verb.stop : stop], *_MESSAGES) or any(
+            kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) or "=" in f.latex for f in within)
+        if not told and prose.text[verb.stop : stop].strip(f" .:{BREAK}"):  # not «odvoďte» and a displayed formula
+            yield verb.start, max(verb.stop, stop - 1)
 
 
 def not_asked_so(prose: Prose, start: int, stop: int) -> CardError:

@@ -1,0 +1,140 @@
+"""Suppositions: w = 0, g_i = 1 for all i, K = 2 fix numbers of a layer; what is said then is said of that layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from derive.axes import axes
+from derive.check.judging.kinks import has_cases
+from derive.expr import (
+    Cond,
+    Entry,
+    Idx,
+    In,
+    Listed,
+    Node,
+    Num,
+    Partial,
+    Rel,
+    Size,
+    conditions,
+    free_indices,
+    joined,
+    sub,
+    subst,
+    transform,
+    walk,
+)
+from derive.module import Module
+from derive.notation.symbols import SymbolTable
+
+_N = TypeVar("_N", bound=Node)
+_OWN = "$"
+
+
+def fixes(cond: Cond, link: Rel, module: Module) -> bool:
+    """K = 2 of a size; w = 0 of letters that are given, if the equation differentiates by others or nothing has a kink.
+
+    Of g_i = 1 beside an equation of i that entry alone is meant.
+    """
+    head, value = cond.terms if isinstance(cond, Rel) and cond.ops == ("=",) else (None, None)
+    if not isinstance(value, Num):
+        return False
+    if isinstance(head, Size):
+        return value.value >= 1 and value.value.denominator == 1 and any(
+            head.name in s.sizes for s in module.table.symbols)
+    if not isinstance(head, Entry) or head.tensor not in module.given or not all(
+            isinstance(i, Idx) for i in head.indices) or len({*head.indices}) < len(head.indices) or (
+            {*head.indices} & free_indices(link)):
+        return False
+    by = {e.tensor for n in walk(link) if isinstance(n, Partial) for e in walk(n.wrt) if isinstance(e, Entry)}
+    return head.tensor not in by or not has_cases((link, *module.equations, *(f.body for f in module.functions)))
+
+
+def fixing(cond: Cond, link: Rel, module: Module) -> bool:
+    """Whether each part of a condition does so."""
+    return all(fixes(c, link, module) for c in conditions(cond))
+
+
+def supposing(link: Rel, cond: Cond | None, module: Module,
+              table: SymbolTable) -> tuple[Rel, Cond | None, Module, SymbolTable] | None:
+    """An equation about the layer with what its condition fixes, and what is left of that; None where it fixes nothing.
+
+    Entries that are numbered up to a size that is fixed, and none of which is numbered 0, are counted from 1.
+    """
+    fixed = [c for c in conditions(cond) if fixes(c, link, module)]
+    if not fixed:
+        return None
+    sizes, facts = dict[str, int](), list[In]()
+    for head, value in (c.terms for c in fixed if isinstance(c, Rel)):
+        if isinstance(head, Size) and isinstance(value, Num):
+            sizes[head.name] = int(value.value)
+        elif isinstance(head, Entry):
+            facts.append(In(head, Listed((value,))))
+    left = [c for c in conditions(cond) if c not in fixed]
+    own, about = _sized(module, sizes), _numbers_for(link, sizes)
+    shut = {(s.name, d) for s in module.table.symbols for d, n in enumerate(s.sizes) if n in sizes}
+    rest = joined(_numbers_for(c, sizes) for c in left) if left else None
+    return _counted_from_0(about, shut, own), rest, replace(own, facts=(*own.facts, *facts)), _at(table, sizes)
+
+
+def every(cond: Cond) -> Cond:
+    """g_l = 1 for g_i = 1, with an index of its own: of every entry."""
+    return subst(cond, {i: Idx(f"{i.name}{_OWN}") for i in free_indices(cond) if isinstance(i, Idx)})
+
+
+def plain(cond: Cond) -> Cond:
+    """g_i = 1 as it was."""
+    return subst(cond, {i: Idx(i.name.rstrip(_OWN)) for i in free_indices(cond) if isinstance(i, Idx)})
+
+
+def _sized(module: Module, sizes: Mapping[str, int]) -> Module:
+    if not sizes:
+        return module
+    return replace(module, table=_at(module.table, sizes),
+                   equations=tuple(_numbers_for(e, sizes) for e in module.equations),
+                   facts=tuple(_numbers_for(f, sizes) for f in module.facts),
+                   ranges=tuple((t, d, _numbers_for(e, sizes)) for t, d, e in module.ranges))
+
+
+def _at(table: SymbolTable, sizes: Mapping[str, int]) -> SymbolTable:
+    return replace(table, symbols=tuple(
+        replace(s, sizes=tuple(sizes.get(str(n), n) for n in s.sizes)) for s in table.symbols))
+
+
+def _numbers_for(node: _N, sizes: Mapping[str, int]) -> _N:
+    return subst(node, {Size(name): Num(n) for name, n in sizes.items()})
+
+
+def _counted_from_0(link: Rel, shut: set[tuple[str, int]], module: Module) -> Rel:
+    found = axes(module)
+
+    def numbered() -> Iterator[tuple[int, int]]:
+        for n in walk(link):
+            for d, i in enumerate(n.indices if isinstance(n, Entry) else ()):
+                if (place := _place(n, d)) in shut and isinstance(i, Num) and not found.origin(*place):
+                    yield int(i.value), _extent(module, place)
+
+    told = [*numbered()]
+    if not told or any(n == 0 for n, _ in told) or not any(n == size for n, size in told):
+        return link
+
+    def one(n: Node) -> Node | None:
+        return Entry(n.tensor, tuple(sub(i, Num(1)) if _place(n, d) in shut and isinstance(i, Num) else i
+                                     for d, i in enumerate(n.indices))) if isinstance(n, Entry) else None
+
+    return transform(link, one, Entry)
+
+
+def _place(entry: Node, d: int) -> tuple[str, int]:
+    assert isinstance(entry, Entry)
+    return entry.tensor.removeprefix("delta_"), d
+
+
+def _extent(module: Module, place: tuple[str, int]) -> int:
+    symbol = module.table.named(place[0])
+    sizes: Sequence[int | str] = symbol.sizes if symbol is not None else ()
+    size = sizes[place[1]] if place[1] < len(sizes) else -1
+    return size if isinstance(size, int) else -1

@@ -1,0 +1,77 @@
+"""Special cases: what a solution supposes, of numbers, of whole letters and of sizes, holds where it is checked."""
+
+from __future__ import annotations
+
+import pytest
+
+import derive
+
+QUESTIONS = {
+    "poisson": r"Let $L = \sum_{i=1}^n (e^{\eta_i} - y_i \eta_i)$ with $\eta_i = \sum_j X_{ij} w_j$. Derive $\frac{\partial L}{\partial w_j}$.",
+    "unit": r"L2 normalisation: $y = \frac{x}{\|x\|}$ with $x \in \mathbb{R}^n$, $x \ne 0$. Derive the Jacobian $\frac{\partial y}{\partial x}$.",
+    "softmax": r"Let $p_i = \frac{e^{z_i}}{\sum_k e^{z_k}}$ with $z \in \mathbb{R}^K$. Derive $\frac{\partial p_i}{\partial z_j}$.",
+    "heated": r"Let $p_i = \frac{e^{z_i / T}}{\sum_k e^{z_k / T}}$ with $T > 0$. Derive $\frac{\partial p_i}{\partial z_j}$.",
+    "logistic": r"Let $z = w^\top x + b$, $p = \sigma(z)$ with $\sigma(z) = \frac{1}{1+e^{-z}}$ and $L = -y \log p - (1-y) \log(1-p)$."
+                r" Derive $\nabla_w L$ and $\frac{\partial L}{\partial b}$.",
+    "ridge": r"Let $L = \|Xw - y\|^2 + \lambda \|w\|^2$, $X \in \mathbb{R}^{n \times d}$, $w \in \mathbb{R}^d$. Derive $\nabla_w L$.",
+    "rms": r"Let $r = \sqrt{\frac{1}{n} \sum_i x_i^2}$ and $y_i = \frac{g_i x_i}{r}$. Derive $\frac{\partial y_i}{\partial x_j}$.",
+    "mean": r"Let $\hat y_i = \sum_j X_{ij} w_j + b$ and $L = \frac{1}{2n} \sum_{i=1}^n (\hat y_i - y_i)^2$. Derive $\frac{\partial L}{\partial b}$.",
+    "huber": r"Let $\ell(r) = \begin{cases} \frac12 r^2 & |r| \le \delta \\ \delta(|r| - \frac12 \delta) & \text{otherwise} \end{cases}$,"
+             r" $\delta > 0$. Derive $\ell'(r)$.",
+    "rnn": r"Let $h_i = \tanh(a_i)$ with $a_i = \sum_k U_{ik} s_k + b_i$. Derive $\frac{\partial h_i}{\partial s_k}$.",
+    "unit_loss": r"Let $e = \sum_j w_j x_j - y$ and $L = e^2$. Derive $\frac{\partial L}{\partial w_j}$ and $\frac{\partial L}{\partial y}$.",
+}
+SAID = [  # p: proved or tested, x: refuted, -: not read
+    ("poisson", r"For $\eta_i = 0$, $\frac{\partial L}{\partial \eta_i} = 1 - y_i$.", "p"),
+    ("poisson", r"For $\eta_i = 0$, $\frac{\partial L}{\partial \eta_i} = 2 - y_i$.", "-"),  # of one i, or of all
+    ("poisson", r"At $w = 0$: $\nabla_w L = X^\top (\mathbf 1 - y)$.", "p"),
+    ("poisson", r"At $w = \mathbf{0}$: $\nabla_w L = X^\top y$.", "x"),
+    ("unit", r"For $\|x\| = 1$ this becomes $\frac{\partial y}{\partial x} = I - xx^\top$.", "p"),
+    ("unit", r"If $\|x\| = 1$ then $\frac{\partial y}{\partial x} = I + xx^\top$.", "x"),
+    ("softmax", r"For $K = 2$ we have $p_2 = 1 - p_1$ and therefore $\frac{\partial p_1}{\partial z_2} = -p_1 (1 - p_1)$.", "pp"),
+    ("softmax", r"For $K = 2$ we have $p_2 = 1 - p_1$ and therefore $\frac{\partial p_1}{\partial z_2} = p_1 (1 - p_1)$.", "px"),
+    ("softmax", r"For $K = 2$: $p_1 + p_2 = 1$.", "p"), ("softmax", r"For $K = 3$: $p_1 + p_2 = 1$.", "-"),
+    ("softmax", r"At $z = 0$ all $p_i = \frac1K$ and $\frac{\partial p_i}{\partial z_j} = \frac1K (\delta_{ij} - \frac1K)$.", "pp"),
+    ("logistic", r"If $w = 0$ and $b = 0$, then $p = \frac12$ and $\nabla_w L = (\frac12 - y) x$.", "pp"),
+    ("logistic", r"If $w = 0$ and $b = 0$, then $p = \frac12$ and $\nabla_w L = (y - \frac12) x$.", "px"),
+    ("logistic", r"Initialise $w = 0$ and $b = 0$. Then $z = 0$, $p = \frac12$ and $\nabla_w L = (\frac12 - y) x$.", "ppp"),
+    ("logistic", r"If $y = 1$ and $z = 0$, then $\frac{\partial L}{\partial z} = -\frac12$.", "p"),
+    ("logistic", r"Suppose $y = 1$. Then $L = -\log p$ and $\frac{\partial L}{\partial z} = p - 1$.", "pp"),
+    ("logistic", r"Let $y = 0$. Then $L = -\log p$ and $\frac{\partial L}{\partial z} = p$.", "xp"),
+    ("logistic", "Let $y = 1$. Then $\\frac{\\partial L}{\\partial z} = p - 1$.\n\nFurther, $\\frac{\\partial L}{\\partial b} = p - 1$.", "p-"),
+    ("logistic", r"Let $y = 1$. In general $\frac{\partial L}{\partial z} = p - 1$.", "x"),
+    ("ridge", r"For $\lambda = 0$ and $w = 0$ we get $\nabla_w L = -2 X^\top y$.", "p"),
+    ("ridge", r"For $y = 0$, $\nabla_w L = 2 X^\top Xw + \lambda w$.", "x"),
+    ("rms", r"If $g_i = 1$ for every $i$, then $\sum_i y_i^2 = n$.", "p"),
+    ("rms", r"When all $g_i = 1$, $\frac{\partial y_i}{\partial x_j} = \frac1r (\delta_{ij} - \frac1n y_i y_j)$.", "p"),
+    ("rms", r"When all $g_i = 1$, $\frac{\partial y_i}{\partial x_j} = \frac1r (\delta_{ij} - y_i y_j)$.", "x"),
+    ("rms", r"For $g_i = 1$, $\frac{\partial y_i}{\partial x_j} = \frac1r (\delta_{ij} - \frac1n y_i y_j)$.", "-"),  # this entry alone?
+    ("rms", r"If $r = 1$, then $\frac{\partial y_i}{\partial g_j} = \delta_{ij} x_i$.", "p"),
+    ("mean", r"For $n = 1$ we have $\frac{\partial L}{\partial b} = \hat y_1 - y_1$.", "p"),
+    ("mean", r"For $n = 1$ we have $\frac{\partial L}{\partial b} = y_1 - \hat y_1$.", "x"),
+    ("mean", r"Assuming $b = 0$, $\nabla_w L = \frac1n X^\top (Xw - y)$.", "p"),
+    ("heated", r"Let $T = 1$. Then $\frac{\partial p_i}{\partial z_j} = p_i (\delta_{ij} - p_j)$.", "p"),
+    ("heated", r"Let $T = 2$. Then $\frac{\partial p_i}{\partial z_j} = p_i (\delta_{ij} - p_j)$.", "x"),
+    ("huber", r"Take $\delta = 1$. For $r > 1$, $\ell'(r) = 1$.", "p"),
+    ("huber", r"Let $\delta = 1$. Then $\ell'(r) = \max(-1, \min(1, r))$.", "p"),
+    ("huber", r"Let $\delta = 2$. Then $\ell'(r) = \max(-1, \min(1, r))$.", "x"),
+    ("rnn", r"For $h_i = 0$ we get $\frac{\partial h_i}{\partial s_k} = U_{ik}$.", "p"),
+    ("rnn", r"For $h_i = 0$ we get $\frac{\partial h_i}{\partial s_k} = 2 U_{ik}$.", "-"),
+    ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$. For all other inputs $\frac{\partial L}{\partial y} = -2$ as well.", "p-"),
+    ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$ and $\frac{\partial L}{\partial y} = -2$.", "pp"),
+]  # fmt: skip
+SIGNS = {"p": ("proved", "tested"), "x": ("refuted",), "-": ("not read",)}
+
+
+@pytest.mark.parametrize(("question", "text", "signs"), SAID)
+def test_verdicts(question: str, text: str, signs: str) -> None:
+    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{QUESTIONS[question]}\n")
+    found = derive.check(card, text=text).checks
+    assert len(found) == len(signs), found
+    assert all(c.verdict in SIGNS[sign] for c, sign in zip(found, signs, strict=True)), found
+
+
+def test_what_is_supposed_is_said() -> None:
+    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{QUESTIONS['mean']}\n")
+    check, = derive.check(card, text=r"For $n = 1$ we have $\frac{\partial L}{\partial b} = \hat y_1 - y_1$.").checks
+    assert check.reason.endswith("for $n = 1$")

@@ -20,6 +20,13 @@ QUESTIONS = {
              r" $\delta > 0$. Derive $\ell'(r)$.",
     "rnn": r"Let $h_i = \tanh(a_i)$ with $a_i = \sum_k U_{ik} s_k + b_i$. Derive $\frac{\partial h_i}{\partial s_k}$.",
     "unit_loss": r"Let $e = \sum_j w_j x_j - y$ and $L = e^2$. Derive $\frac{\partial L}{\partial w_j}$ and $\frac{\partial L}{\partial y}$.",
+    "net": r"Let $h = \tanh(Wx + b)$ with $W \in \mathbb{R}^{m \times n}$ and $L = \frac12 \|h - t\|^2$. Derive $\nabla_b L$.",
+    "residual": r"Let $y = x + W_2 \tanh(W_1 x)$ with $W_1 \in \mathbb{R}^{m \times n}$, $W_2 \in \mathbb{R}^{n \times m}$. Derive the"
+                r" Jacobian $\frac{\partial y}{\partial x}$.",
+    "cosine": r"Let $s = \frac{u^\top v}{\|u\| \|v\|}$ with $u, v \in \mathbb{R}^n$. Derive $\nabla_u s$.",
+    "map": r"Let $y = Wx$ with $W \in \mathbb{R}^{m \times n}$ and $L = \frac12 \|y - t\|^2$. Derive $\nabla_x L$.",
+    "gate": r"Let $h_i = z_i s_i + (1 - z_i) c_i$ with $z_i = \frac{1}{1 + e^{-a_i}}$. Derive $\frac{\partial h_i}{\partial a_j}$.",
+    "pairs": r"Max pooling computes $y_i = \max(x_{2i-1}, x_{2i})$, $i = 1, \dots, n$. Derive $\frac{\partial y_i}{\partial x_j}$.",
 }
 SAID = [  # p: proved or tested, x: refuted, -: not read
     ("poisson", r"For $\eta_i = 0$, $\frac{\partial L}{\partial \eta_i} = 1 - y_i$.", "p"),
@@ -57,6 +64,20 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     ("huber", r"Let $\delta = 2$. Then $\ell'(r) = \max(-1, \min(1, r))$.", "x"),
     ("rnn", r"For $h_i = 0$ we get $\frac{\partial h_i}{\partial s_k} = U_{ik}$.", "p"),
     ("rnn", r"For $h_i = 0$ we get $\frac{\partial h_i}{\partial s_k} = 2 U_{ik}$.", "-"),
+    ("net", r"If $h = t$, then $\nabla_b L = 0$.", "p"), ("net", r"If $h = t$, then $\nabla_b L = t$.", "x"),
+    ("mean", r"If $\hat y_i = y_i$ for all $i$, then $\frac{\partial L}{\partial b} = 0$.", "p"),
+    ("mean", r"If $\hat y_i = y_i$, then $\frac{\partial L}{\partial b} = 0$.", "-"),  # of this i
+    ("residual", r"For $x = 0$ the Jacobian is $\frac{\partial y}{\partial x} = I + W_2 W_1$.", "p"),
+    ("residual", r"For $W_2 = 0$ we get $\frac{\partial y}{\partial x} = 2I$.", "x"),
+    ("cosine", r"If $\|u\| = 1$ and $\|v\| = 1$, then $\nabla_u s = v - su$.", "p"),
+    ("cosine", r"$\nabla_u s = v + su$ if $\|u\| = 1$ and $\|v\| = 1$.", "x"),
+    ("cosine", r"Let $\|u\| = \|v\| = 1$. Then $\nabla_u s = v - su$.", "-"),
+    ("map", r"If $m = n$ and $W = I$, then $\nabla_x L = x - t$.", "-"),
+    ("gate", r"If $s = c$, then $\frac{\partial h_i}{\partial a_j} = 0$.", "p"),
+    ("gate", r"For $a = 0$ we have $\frac{\partial h}{\partial s} = \frac12 I$.", "p"),
+    ("logistic", r"In case of $y = 1$, $\frac{\partial L}{\partial z} = p - 1$ and in case of $y = 0$, $\frac{\partial L}{\partial z} = 1 - p$.", "px"),
+    ("pairs", r"If $x_{2i-1} > x_{2i}$, then $\frac{\partial y_i}{\partial x_j} = \delta_{j,2i-1}$.", "p"),
+    ("pairs", r"If $x_{2i-1} > x_{2i}$, then $\frac{\partial y_i}{\partial x_j} = \delta_{j,2i}$.", "x"),
     ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$. For all other inputs $\frac{\partial L}{\partial y} = -2$ as well.", "p-"),
     ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$ and $\frac{\partial L}{\partial y} = -2$.", "pp"),
 ]  # fmt: skip

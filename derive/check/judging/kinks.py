@@ -12,11 +12,10 @@ from itertools import islice
 from typing import Any, cast
 
 from derive.affine import Affine
-from derive.axes import stands
+from derive.check.judging.equalities import PASSED, both, closings, of_values, with_number
 from derive.errors import DeriveError
 from derive.expr import (
     ZERO,
-    Add,
     Arg,
     Bracket,
     Cardinality,
@@ -35,15 +34,10 @@ from derive.expr import (
     SetApp,
     Size,
     Star,
-    Tuple,
-    conditions,
-    free_indices,
-    is_bound,
-    subst,
     walk,
 )
-from derive.numeric.arithmetic import DECIMAL, decimal_of
-from derive.numeric.point import Index, NoCase, TwoCases, Undefined
+from derive.numeric.arithmetic import decimal_of
+from derive.numeric.point import Index, NoCase, Undefined
 from derive.verify.points.claims import Claim, Refuted, Undecided
 from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.facts import Facts
@@ -63,11 +57,8 @@ _LITTLE = Fraction(1, 1000)
 _SINGULAR = 10**20  # a number divided by a rounding residue
 # refutations that a range or a domain left unsaid may explain
 UNDECIDED = ("out of range", "has no value", "no case applies", "never holds")
-PASSED = (Undefined, NoCase, TwoCases, DeriveError, LookupError, ArithmeticError, ValueError, TypeError)
 _BETWEEN = 60  # points at a claim's own thresholds and between them
 _MANY = 80  # points of which an equation that holds in a region holds at some
-_SECANTS = 12
-_SOLVED = 4  # numbers by which a gap that is not affine is closed
 _MORE = 40  # points that are looked for on a boundary
 _GENERIC = 2  # tied points at which every value of the indices is moved to a boundary
 
@@ -77,12 +68,6 @@ def compared(node: Node) -> Iterator[Rel]:
     inner = node.terms if isinstance(node, Rel) else node.children()
     for part in inner:
         yield from (n for n in walk(part) if isinstance(n, Rel))
-
-
-def of_values(rel: Rel) -> bool:
-    """Not i = j, not (i, j) = argmax x, not k < 5."""
-    return not any(isinstance(t, (Idx, Tuple, Star, Arg)) for t in rel.terms) and any(
-        isinstance(n, Entry) for n in walk(rel))
 
 
 def numbers(node: Cond) -> set[Fraction]:
@@ -207,7 +192,7 @@ def _on(left: Expr, right: Expr, node: Cond, scope: Scope) -> Iterator[tuple[Poi
             def gap(p: Point, at: Any = at, first: Any = first, second: Any = second) -> Any:
                 return first(p, at) - second(p, at)
 
-            for trial in _moved(point, gap, scope) if moved else (point,):
+            for trial in closings(point, gap, scope) if moved else (point,):
                 with suppress(*PASSED):
                     if scope.compiler.same(first(trial, at), second(trial, at)):
                         yield trial, gap
@@ -227,72 +212,6 @@ def _either_side(point: Point, gap: Callable[[Point], Any], scope: Scope) -> Ite
                     yield found
         if len(seen) > 1:
             return
-
-
-def both(left: Expr, right: Expr, node: Cond, points: Iterable[Point],
-          scope: Scope) -> Iterator[tuple[Point, Any, tuple[Any, ...]]]:
-    """Two terms inside a claim as functions, at each point and each value of their indices."""
-    stars = dict.fromkeys(n.at for n in (*walk(left), *walk(right)) if isinstance(n, Star))
-    sure = {i for at in stars for i in at}
-    loose = {i for i in free_indices(Add((left, right))) - sure if not stands(i, left, right)}
-    entries = [n for n in walk(node) if isinstance(n, Entry)]
-    places = [Entry(scope.module.output, at) for at in stars] + [  # where the indices of stars run, and others
-        found for i in loose if (found := next((e for e in entries if i in e.indices), None)) is not None]
-    gap = Add((left, right, *places))
-    names: dict[Node, Node] = {i: Idx(f"$b{n}") for n, i in enumerate(free_indices(gap)) if is_bound(i)}
-    try:
-        claim, = scope.compiler.claims(subst(Rel((gap, ZERO), ("=",)), names))
-        sides = tuple(scope.compiler.function(claim.variables, subst(side, names)) for side in (left, right))
-        for point in points:
-            yield from ((point, at, sides) for at in claim.assignments(point))
-    except (DeriveError, ValueError, LookupError):
-        return
-
-
-def _moved(point: Point, gap: Callable[[Point], Any], scope: Scope) -> Iterator[Point]:
-    """The point with one of its numbers such that a gap is closed, which of exact numbers must be affine in it."""
-    facts = Facts.of(scope.module, scope.kind)
-    for number, (name, at) in enumerate([(name, at) for name, values in point.given.items() for at in values] + [
-            (name, ()) for name in point.free]):
-        with suppress(*PASSED):
-            own = gap(point)
-            slope = gap(with_number(point, name, at, 1)) - own
-            change = -scope.kind.quotient(own, slope)
-            found = with_number(point, name, at, change)
-            if number < _SOLVED and scope.kind is DECIMAL and not scope.compiler.same(gap(found), 0):
-                found = _closed(found, gap, name, at, scope)
-            if facts.hold(found):
-                yield found
-                continue
-            for other in point.given.get(name, {}).keys() - {at}:  # of entries that add up to 1
-                if facts.hold(both := with_number(found, name, other, -change)) and scope.compiler.same(gap(both), 0):
-                    yield both
-                    break
-
-
-def _closed(point: Point, gap: Callable[[Point], Any], name: str, at: Any, scope: Scope) -> Point:
-    """The point with one of its numbers such that a gap is closed, by secants."""
-    before, step = gap(point), scope.kind.number(_LITTLE)
-    for _ in range(_SECANTS):
-        point = with_number(point, name, at, step)
-        now = gap(point)
-        if scope.compiler.same(now, 0) or now == before:
-            break
-        before, step = now, -now * step / (now - before)
-    return point
-
-
-def with_number(point: Point, name: str, at: Any, change: Any) -> Point:
-    """The point with one of its numbers changed, of the upstream gradient, too."""
-    given, free = {n: dict(values) for n, values in point.given.items()}, dict(point.free)
-    back = dict(point.values[f"delta_{point.module.output}"])
-    if name in free:
-        free[name] += change
-    else:
-        (back if name == f"delta_{point.module.output}" else given[name])[at] += change
-    shapes = {n: point.shapes[n] for n in given}
-    found = Point(point.module, point.kind, given, shapes, free)
-    return found.with_upstream(back)
 
 
 def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = ()) -> tuple[str, bool] | None:
@@ -374,20 +293,6 @@ def left_out(node: Rel, whole: Cond, scope: Scope) -> str | None:
                 place = ", ".join(f"{v.name} = {n}" for v, n in zip(claim.variables, at, strict=True))
                 return f"{f'at {place} ' if place else ''}for {point.describe()}: no case applies"
     return None
-
-
-def placed(cond: Cond, node: Cond, scope: Scope) -> tuple[Point, ...]:
-    """Points at which the values are equal that a condition says are."""
-    found: list[Point] = []
-    for rel in conditions(cond):
-        if isinstance(rel, Rel) and rel.ops == ("=",) and of_values(rel):
-            left, right = rel.terms
-            for point, at, (first, second) in both(left, right, node, islice(scope.points(), _NEAR), scope):
-                def gap(p: Point, at: Any = at, first: Any = first, second: Any = second) -> Any:
-                    return first(p, at) - second(p, at)
-
-                found += islice(_moved(point, gap, scope), 1)
-    return tuple(found[:_BETWEEN])
 
 
 def said(node: Cond, points: Iterable[Point], scope: Scope, slope: bool) -> int:

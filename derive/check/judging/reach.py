@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from derive.affine import Affine
-from derive.check.judging.kinks import PASSED, ROUNDED, both, compared, of_values
+from derive.check.judging.equalities import PASSED, both, of_values
+from derive.check.judging.kinks import ROUNDED, compared
 from derive.expr import (
     HOLDS,
     ZERO,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from derive.check.judging.kinks import of_values
+from derive.check.judging.equalities import of_values
 from derive.expr import ZERO, Entry, Expr, Extremum, Fn, Mul, Node, Num, Rel, walk
 from derive.module import Module
 

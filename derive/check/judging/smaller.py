@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from derive.check.judging.kinks import PASSED, with_number
+from derive.check.judging.equalities import PASSED, with_number
 from derive.errors import DeriveError
 from derive.expr import Cond, Entry, Partial, walk
 from derive.module import Module

@@ -1,4 +1,4 @@
-"""Suppositions: w = 0, g_i = 1 for all i, K = 2 fix numbers of a layer; what is said then is said of that layer."""
+"""Suppositions: w = 0, g_i = 1 for all i, K = 2, m = n fix what a layer has; what is said then is said of that one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from derive.axes import axes
+from derive.axes import axes, extent
+from derive.check.judging.equalities import entrywise
 from derive.check.judging.kinks import has_cases
 from derive.expr import (
     Cond,
@@ -31,20 +32,23 @@ from derive.module import Module
 from derive.notation.symbols import SymbolTable
 
 _N = TypeVar("_N", bound=Node)
-_OWN = "$"
+Extents = dict[str, int | str]
 
 
 def fixes(cond: Cond, link: Rel, module: Module) -> bool:
-    """K = 2 of a size; w = 0 of letters that are given, if the equation differentiates by others or nothing has a kink.
+    """K = 2 and m = n of sizes; w = 0 of letters that are given.
 
+    An equation must differentiate by others, or nothing may have a kink.
     Of g_i = 1 beside an equation of i that entry alone is meant.
     """
+    cond = entrywise(cond)
     head, value = cond.terms if isinstance(cond, Rel) and cond.ops == ("=",) else (None, None)
+    if isinstance(head, Size):
+        known = {n for s in module.table.symbols for n in s.sizes}
+        return head.name in known and (isinstance(value, Size) and value.name in known or isinstance(
+            value, Num) and value.value >= 1 and value.value.denominator == 1)
     if not isinstance(value, Num):
         return False
-    if isinstance(head, Size):
-        return value.value >= 1 and value.value.denominator == 1 and any(
-            head.name in s.sizes for s in module.table.symbols)
     if not isinstance(head, Entry) or head.tensor not in module.given or not all(
             isinstance(i, Idx) for i in head.indices) or len({*head.indices}) < len(head.indices) or (
             {*head.indices} & free_indices(link)):
@@ -67,10 +71,10 @@ def supposing(link: Rel, cond: Cond | None, module: Module,
     fixed = [c for c in conditions(cond) if fixes(c, link, module)]
     if not fixed:
         return None
-    sizes, facts = dict[str, int](), list[In]()
-    for head, value in (c.terms for c in fixed if isinstance(c, Rel)):
-        if isinstance(head, Size) and isinstance(value, Num):
-            sizes[head.name] = int(value.value)
+    sizes, facts = Extents(), list[In]()
+    for head, value in (c.terms for c in map(entrywise, fixed) if isinstance(c, Rel)):
+        if isinstance(head, Size):
+            sizes[head.name] = int(value.value) if isinstance(value, Num) else str(getattr(value, "name", ""))
         elif isinstance(head, Entry):
             facts.append(In(head, Listed((value,))))
     left = [c for c in conditions(cond) if c not in fixed]
@@ -80,17 +84,7 @@ def supposing(link: Rel, cond: Cond | None, module: Module,
     return _counted_from_0(about, shut, own), rest, replace(own, facts=(*own.facts, *facts)), _at(table, sizes)
 
 
-def every(cond: Cond) -> Cond:
-    """g_l = 1 for g_i = 1, with an index of its own: of every entry."""
-    return subst(cond, {i: Idx(f"{i.name}{_OWN}") for i in free_indices(cond) if isinstance(i, Idx)})
-
-
-def plain(cond: Cond) -> Cond:
-    """g_i = 1 as it was."""
-    return subst(cond, {i: Idx(i.name.rstrip(_OWN)) for i in free_indices(cond) if isinstance(i, Idx)})
-
-
-def _sized(module: Module, sizes: Mapping[str, int]) -> Module:
+def _sized(module: Module, sizes: Mapping[str, int | str]) -> Module:
     if not sizes:
         return module
     return replace(module, table=_at(module.table, sizes),
@@ -99,13 +93,13 @@ def _sized(module: Module, sizes: Mapping[str, int]) -> Module:
                    ranges=tuple((t, d, _numbers_for(e, sizes)) for t, d, e in module.ranges))
 
 
-def _at(table: SymbolTable, sizes: Mapping[str, int]) -> SymbolTable:
+def _at(table: SymbolTable, sizes: Mapping[str, int | str]) -> SymbolTable:
     return replace(table, symbols=tuple(
         replace(s, sizes=tuple(sizes.get(str(n), n) for n in s.sizes)) for s in table.symbols))
 
 
-def _numbers_for(node: _N, sizes: Mapping[str, int]) -> _N:
-    return subst(node, {Size(name): Num(n) for name, n in sizes.items()})
+def _numbers_for(node: _N, sizes: Mapping[str, int | str]) -> _N:
+    return subst(node, {Size(name): extent(n) for name, n in sizes.items()})
 
 
 def _counted_from_0(link: Rel, shut: set[tuple[str, int]], module: Module) -> Rel:

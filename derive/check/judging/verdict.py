@@ -14,9 +14,10 @@ from derive.axes import Axes, axes
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
 from derive.check.judging import kinks, reach
+from derive.check.judging.equalities import entrywise, of_values, placed
 from derive.check.judging.mistakes import changes
 from derive.check.judging.smaller import smallest
-from derive.check.judging.supposed import plain, supposing
+from derive.check.judging.supposed import supposing
 from derive.check.letters import free_number, squared
 from derive.check.report import OFF_TIES
 from derive.errors import DeriveError
@@ -212,8 +213,8 @@ class Judge:
     def saved(self, link: Rel, cond: Cond) -> str:
         """Whether an equation that fails may hold where this condition does: of what indices say that is known."""
         found = self(link, cond)
-        of_values = any(isinstance(n, Rel) and "=" in n.ops and kinks.of_values(n) for n in walk(cond))
-        if found.holds or found.verdict == Verdict.NOT_READ and of_values:
+        about_values = any(isinstance(n, Rel) and "=" in n.ops and of_values(n) for n in walk(cond))
+        if found.holds or found.verdict == Verdict.NOT_READ and about_values:
             return "a condition before or behind it may say where"
         return ""
 
@@ -250,6 +251,8 @@ class Judge:
             if "out of range" in told and not padded and not _bounded(link) and (
                     wide := _padded(link, self.module)) is not link:
                 return self._judged(wide, cond, padded=True)
+            if "out of range" in told and (unknown := _unknown_size(node, self.module)):
+                return Found(Verdict.NOT_READ, f"nothing says what `{unknown}` is")
             if "out of range" in told and (against := _within(node, scope)) is not None:
                 return Found(Verdict.REFUTED, "", against)
             if "no case applies" in told and (left_out := kinks.left_out(claim, node, scope)):
@@ -267,7 +270,7 @@ class Judge:
     def _supposed(self, cond: Cond | None, rest: Cond | None) -> str:
         """For $w_j = 0$: what an equation holds for, beside what is left of its condition."""
         fixed = (c for c in conditions(cond) if c not in conditions(rest))
-        return "for " + " and ".join(f"${write(plain(c), self.table)}$" for c in fixed)
+        return "for " + " and ".join(f"${write(entrywise(c, self.table), self.table)}$" for c in fixed)
 
     def _proved(self, node: Cond) -> bool:
         """Whether it holds for all inputs."""
@@ -283,6 +286,12 @@ class Judge:
             return None
         found = Judge(square, self.messages, square.table)._judged(link, cond)
         return found if found.verdict == Verdict.REFUTED else None
+
+
+def _unknown_size(node: Node, module: Module) -> str:
+    known = {n for s in module.table.symbols for n in s.sizes} | {name for name, _ in module.steps} | {
+        n.name for size in axes(module).sizes.values() for n in walk(size) if isinstance(n, Size)}
+    return next((n.name for n in walk(node) if isinstance(n, Size) and n.name not in known), "")
 
 
 def _within(node: Node, scope: Scope) -> str | None:
@@ -373,7 +382,7 @@ def of_function(link: Rel, cond: Cond | None, module: Module) -> tuple[Module, R
 
 def _off_ties(link: Rel, cond: Cond | None) -> Cond | None:
     """The condition, and a ≠ b for cases with a > b and a < b: they say nothing of ties."""
-    strict = [r for r in kinks.compared(link) if kinks.of_values(r) and {*r.ops} <= {"<", ">"} and len(r.ops) == 1]
+    strict = [r for r in kinks.compared(link) if of_values(r) and {*r.ops} <= {"<", ">"} and len(r.ops) == 1]
     apart = [Rel(r.terms, ("≠",)) for r in strict]
     return joined(dict.fromkeys((*conditions(cond), *apart))) if apart else cond
 
@@ -429,8 +438,8 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
         what, smooth = beyond
         if smooth:
             return Found(Verdict.REFUTED, "", what)
-        equal = [rel for rel in kinks.compared(claim) if rel.ops == ("=",) and kinks.of_values(rel)]
-        if equal and (against := kinks.refuted(node, kinks.placed(joined(equal), node, scope), scope)) is not None:
+        equal = [rel for rel in kinks.compared(claim) if rel.ops == ("=",) and of_values(rel)]
+        if equal and (against := kinks.refuted(node, placed(joined(equal), node, scope), scope)) is not None:
             return Found(Verdict.REFUTED, "", against)  # at values that it calls equal, and the layer is smooth there
         return Found(OFF_TIES, f"{found} off ties; at a kink no generalised derivative {what}")
     return Found(found, evidence)
@@ -442,7 +451,7 @@ def _own_numbers(scope: Scope) -> set[Fraction]:
 
 def _at_places(claim: Rel, node: Cond, cond: Cond, scope: Scope) -> Found | None:
     """Of what is said where values are equal, at points that are moved there: at p = t, at a kink."""
-    places = kinks.placed(cond, node, scope)
+    places = placed(cond, node, scope)
     if not places or kinks.numbers(claim) - kinks.numbers(cond) - _own_numbers(scope) - {0, 1}:
         return None  # nothing is said of what lies beyond its thresholds
     against = kinks.refuted(node, places, scope)

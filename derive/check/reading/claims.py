@@ -11,7 +11,8 @@ from typing import Any
 
 from derive.axes import with_axes
 from derive.calculus.one_window import Windowed, windowed
-from derive.check.judging.kinks import compared, of_values
+from derive.check.judging.equalities import of_values
+from derive.check.judging.kinks import compared
 from derive.check.letters import (
     Letters,
     arrives,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 from derive.expr import (
@@ -16,6 +17,7 @@ from derive.expr import (
     Entry,
     Fn,
     Idx,
+    Num,
     Partial,
     Reduce,
     Rel,
@@ -45,8 +47,9 @@ _GAP = r"(?:\s|\\[,;:! ])*"
 _NUMBER = _GAP + r"-?(?:\d+(?:\.\d+)?(?:/\d+)?|\\[td]?frac\s*(?:\{\d+\}|\d)\s*(?:\{\d+\}|\d))" + _GAP
 _TRANSPOSE = r"(?:\s*\^\s*\{?\s*(?:\\top|T|\\mathsf\{T\})\s*\}?)?"
 _LIST = re.compile(rf"(?<==)\s*(?:\\left)?[(\[]({_NUMBER}(?:,{_NUMBER})+)(?:\\right)?[)\]]{_TRANSPOSE}(?![\w^(\\])")
-_WHOLE = re.compile(r"\s*([^=_^(]+?)\s*=\s*(?:\\(?:mathbf|boldsymbol)\s*)?(?:\{\s*([01])\s*\}|([01]))\s*[.,;]?\s*")
+_WHOLE = re.compile(r"\s*([^=^(]+?)\s*=\s*(?:\\(?:mathbf|boldsymbol)\s*)?(?:\{\s*([01])\s*\}|([01]))\s*[.,;]?\s*")
 _IDENTITY = re.compile(r"(?<![A-Za-z\\{_^])(?:\\mathbf\s*(?:\{I\}|I)|I)(?:_(?:\w|\{\w+\}))?(?![A-Za-z_\[(^'])")
+_OF_MATRICES = re.compile(r"\\top|diag|\\partial|^[^=]*=\s*(?:\\mathbf\s*)?\{?I\}?[\s.,;]*$")
 _NEXT_ROW = r"\\"
 _DELTA = re.compile(r"\\delta(?![A-Za-z_^])")
 _UPSTREAM = re.compile(r"\s*\\delta\s*&?\s*(?::=|=)\s*(?:\\[dt]?frac\s*\{\s*\\partial\s*\\?\w+\s*\}\s*\{\s*\\partial\s*"
@@ -154,7 +157,7 @@ def identities(written: Sequence[Formula], module: Module) -> list[Formula]:
     if module.table.named("I") is not None or any(re.match(r"\s*I\b[^=]*=|\s*I_", f.latex) for f in written):
         return [*written]
     return [replace(f, latex=_IDENTITY.sub(r"\\operatorname{diag}(\\mathbf{1})", f.latex))
-            if re.search(r"\\top|diag", f.latex) else f for f in written]
+            if _OF_MATRICES.search(f.latex) else f for f in written]
 
 
 def respelled(formula: Formula, module: Module) -> Formula:
@@ -168,7 +171,8 @@ def respelled(formula: Formula, module: Module) -> Formula:
     whole = _WHOLE.fullmatch(latex)
     letter = module.table.named(name_of(whole[1])) if whole is not None else None
     if whole is not None and letter is not None and letter.axes and letter.name in module.given:
-        latex = f"{whole[1]}_{{{', '.join(letter.axes)}}} = {whole[2] or whole[3]}"
+        each = Entry(letter.name, tuple(map(Idx, letter.axes)))
+        latex = write(eq(each, Num(Fraction(whole[2] or whole[3]))), module.table)
     formula = formula if latex == formula.latex else replace(formula, latex=latex)
     found = _in_cases().search(formula.latex)
     if found is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from derive.check.judging.supposed import every
+from derive.check.judging.equalities import every
 from derive.check.letters import numeric
 from derive.check.reading.claims import Kind_
 from derive.check.reading.parts import ARROW
@@ -18,6 +18,7 @@ _NEGATED = {"=": "≠", "≠": "=", "<": "≥", "≥": "<", ">": "≤", "≤": "
 _REST = re.compile(r"[\s$\0,]*\band\s+\0+\s+(?:otherwise|else)\b")
 _APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
 _THAT_IS = re.compile(r",?\s*\(?(?:that\s+is|i\.\s?e)\s*,?\s*(?:if|when)?[\s$\0]*\Z", re.IGNORECASE)
+_AND = re.compile(r"[\s$\0]*,?\s*and[\s$\0]*")
 _GAP = re.compile(r"[\s$\0,]*")
 _BEHIND = re.compile(r"\0*\s*[,:]")
 _GOES_ON = re.compile(r"[\s$\0]*[,:]?[\s$]*(?!(?:and|or|but|otherwise|else|respectively)\b)(?:[a-z]|\0)", re.IGNORECASE)
@@ -68,8 +69,14 @@ class Attached(Sentences):
         rest = [w for w in words if w not in QUANTIFIED or w == "and"]
         because = {"since", "because"} if restricts(after.item.formula.latex) else set()
         opens = len(rest) == 1 and rest[0] in (listed("WHERE") - {"let", "suppose", "assume"}) | because
-        parted = re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 ."))
-        return after.item.node if opens and not parted else None
+        if not opens or re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 .")):
+            return None
+        run = [after]
+        for p in here:  # «if A and B»
+            if p.start > run[-1].start and p.item.kind is Kind_.CONDITION and _AND.fullmatch(
+                    self.blank, run[-1].stop, p.start):
+                run.append(p)
+        return joined(p.item.node for p in run if p.item.node is not None)
 
     def _next(self, own: Place, here: Sequence[Place]) -> bool:
         """«If p > t it is EQ, if p < t it is EQ», «For s > 0, EQ, for s < 0 it is 0»: it opens what follows."""
@@ -151,7 +158,7 @@ class Attached(Sentences):
                 conds = [c for p in inside for c in conditions(p.item.node)]
                 letters = {n for c in found for n in walk(c) if isinstance(n, (Size, Entry))}
                 if any(letters & {*walk(c)} for c in conds) or not all(
-                        isinstance(c, Rel) and {*c.ops} == {"="} and numeric(c.terms[-1]) for c in conds):
+                        isinstance(c, Rel) and {*c.ops} == {"="} for c in conds):
                     break
                 found += map(every, conds)
             at = low
@@ -170,6 +177,8 @@ class Attached(Sentences):
         words = [w.lower() for w in WORD.findall(before)]
         if before != self.blank[start:at]:  # if x_i lies in the window, i.e. k ≤ i ≤ k + 2
             words = words[:1]
+        if words[-2:-1] == ["case"]:  # in case of, in case that
+            return True
         while words and words[-1] in QUANTIFIED:
             words.pop()
         return bool(words) and words[-1] in listed("WHERE")

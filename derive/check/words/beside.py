@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from derive.check.judging.kinks import compared, of_values
-from derive.check.judging.supposed import every, fixes
+from derive.check.judging.equalities import every, of_values
+from derive.check.judging.kinks import compared
+from derive.check.judging.supposed import fixes
 from derive.check.letters import numeric
 from derive.check.reading.claims import Item, Kind_
 from derive.check.reading.worded import condition, named, rows
@@ -17,7 +18,7 @@ from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, listed,
 from derive.check.words.singled import Named
 from derive.expr import Cond, Entry, Fn, Rel, Size, conditions, free_indices, joined, walk
 from derive.module import Module
-from derive.notation.symbols import Kind
+from derive.notation.symbols import Kind, name_of
 from derive.records import dataclass
 
 _CLAUSE = re.compile(r"[,:;()]")
@@ -172,8 +173,13 @@ class Beside(Attached):
             place = next((p for p in here if p.item.node is not None and part in conditions(p.item.node)), None)
             all_ = place is not None and isinstance(part, Rel) and isinstance(part.terms[0], Entry) and (
                 self.last(place) in _EACH or _FOR_EACH.match(self.blank, place.stop) is not None
-                or "_" not in place.item.formula.latex.partition("=")[0])
+                or self._is_whole(place.item.formula.latex))
             yield every(part) if all_ else part
+
+    def _is_whole(self, latex: str) -> bool:
+        """A letter of several entries stands without an index on the left."""
+        letter = self.module.table.named(name_of(latex.partition("=")[0]))
+        return letter is not None and bool(letter.axes)
 
     def _set(self, own: Place, start: int, fixed: Sequence[Cond]) -> str:
         """A whole letter, a length or an extent set in its sentence or the one before: «at w = 0», «for K = 2».

@@ -28,8 +28,11 @@ QUANTIFIED = frozenset("all every each any some the that of and case".split())
 LEADS = frozenset("for let with at on where".split())  # words that open a condition, and much else
 _CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)where|\A\s*at)[\s$]+"
                         r"(?:\0+\s+or\s+)?\0*\Z", re.IGNORECASE)
+_ENDS_IN_NUMBER = re.compile(r"=[^=]+=\s*-?\d+\s*[.,;]?\s*$")
 _AND = re.compile(r"[\s$\0]*(?:,|,?\s*and)[\s$\0]*")
 _THEN = re.compile(r"[\s$\0]*(?:,?\s*then\b|,\s*(?:we|it|this|the)\b|:)", re.IGNORECASE)
+_SHUT = re.compile(r"[\s$\0]*(?:[.;]|\Z)")
+_OPEN_WITH_THAT = frozenset("provided case assume suppose assuming supposing".split())
 _TELLS = re.compile(r"[a-z]?\s*where\b", re.IGNORECASE)  # where p_k = …: what the letter is
 
 
@@ -99,21 +102,25 @@ class Sentences:
             if found and not told:
                 return replace(place, item=replace(item, kind=Kind_.CONDITION))
         if item.kind is not Kind_.CLAIM or item.cond is not None or not item.supposes or not (
-                numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)):
+                numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)
+                or _ENDS_IN_NUMBER.search(item.formula.latex)):
             return place
         ahead = self.blank[self.sentence(place.start)[0]:place.start].rstrip("\0 ")
         behind = re.search(r"[^\W\d_][^\0]*\0[^\w.]*\Z", ahead)
         told = not behind and self.last(place) in listed("WHERE") - {"with"}  # «for t y > 1, L = 0»
         if earlier is not None and earlier.item.kind is Kind_.CONDITION:
             chain = earlier.item.formula is item.formula
-            told = told or chain or _AND.fullmatch(self.blank, earlier.stop, place.start) is not None and (
-                _THEN.match(self.blank, place.stop) is not None)
+            goes_on = _THEN.match(self.blank, place.stop) or "and" in self.blank[earlier.stop:place.start] and (
+                _SHUT.match(self.blank, place.stop))
+            told = told or chain or _AND.fullmatch(self.blank, earlier.stop, place.start) is not None and bool(goes_on)
         return replace(place, item=replace(item, kind=Kind_.CONDITION)) if told else place
 
     def last(self, place: Place) -> str:
         """The word in front of a formula."""
-        words = WORD.findall(self.blank[self.sentence(place.start)[0]:place.start])
-        return words[-1].lower() if words else ""
+        words = [w.lower() for w in WORD.findall(self.blank[self.sentence(place.start)[0]:place.start])]
+        if words[-1:] in (["that"], ["of"]) and words[-2:-1] and words[-2] in _OPEN_WITH_THAT:
+            words.pop()
+        return words[-1] if words else ""
 
     def sentence(self, at: int) -> tuple[int, int]:
         place = bisect_right(self.ends, at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import pairwise
 
 from derive.notation import tree as tr
@@ -93,14 +93,19 @@ def cells(part: trees.Run) -> trees.Run:
 
 
 def kroneckers(formulas: list[Formula]) -> list[Formula]:
-    r"""\delta_{ik} as [i = k], where δ always stands so, and never by itself: no equation or word says what it is."""
+    r"""\delta_{ik} as [i = k], where δ always stands so, and never by itself: no equation or word says what it is.
+
+    \delta_{j,2i-1} is [j = 2i - 1] where j is the index of another letter.
+    """
     runs = [run for f in formulas for run in trees.all_runs(f.tree or ())]
     own = [i for run in runs for i in run if str(tr.base_of(i)) == "delta"]
     heads = [i for part in trees.all_statements(formulas) for i in (part[:1] if len(trees.sides(part)) > 1 else part)]
     heads += [i for run in runs for sign, i in pairwise(run) if tr.is_token(tr.base_of(sign), "PARTIAL", "NABLA")]
-    if not own or not all(map(_two_indices, own)) or any(str(tr.base_of(i)) == "delta" for i in heads):
+    indices = {str(i) for run in runs for item in run if str(tr.base_of(item)) != "delta"
+               for i in trees.below(item) if tr.is_token(i, "NAME")}
+    if not own or not all(_two_indices(i, indices) for i in own) or any(str(tr.base_of(i)) == "delta" for i in heads):
         return formulas
-    return _indicated(formulas, lambda _: True)
+    return _indicated(formulas, lambda _: True, indices)
 
 
 def said_kroneckers(formulas: list[Formula]) -> list[Formula]:
@@ -108,19 +113,26 @@ def said_kroneckers(formulas: list[Formula]) -> list[Formula]:
     return _indicated(formulas, lambda item: not tr.has(trees.below(item), "COMMA"))
 
 
-def _indicated(formulas: list[Formula], meant: Callable[[tr.Item], bool]) -> list[Formula]:
+def _indicated(formulas: list[Formula], meant: Callable[[tr.Item], bool],
+               indices: Collection[str] = ()) -> list[Formula]:
     def indicated(item: tr.Item) -> tr.Item:
-        two = _two_indices(item) if str(tr.base_of(item)) == "delta" and meant(item) else []
-        return tr.group((tr.group((two[0], trees.equals(item), two[1]), "LBRACK"),), "LBRACE") if two else item
+        two = _two_indices(item, indices) if str(tr.base_of(item)) == "delta" and meant(item) else []
+        return tr.group((tr.group((*two[0], trees.equals(item), *two[1]), "LBRACK"),), "LBRACE") if two else item
 
     return trees.changed(formulas, lambda tree: trees.each(tree, indicated))
 
 
-def _two_indices(item: tr.Item) -> list[tr.Item]:
-    """i and k of δ_{ik}."""
-    two = [i for i in trees.below(item) if not tr.is_token(i, "COMMA")]
-    names = {*map(trees.letter, two)}
-    return two if len(two) == len(names) == 2 and None not in names and not getattr(tr.base_of(item), "bold", 0) else []
+def _two_indices(item: tr.Item, indices: Collection[str] = ()) -> list[trees.Run]:
+    """i and k of δ_{ik}; j and 2i - 1 of δ_{j,2i-1}, for a j of these indices."""
+    below = trees.below(item)
+    two: list[trees.Run] = [*map(tuple, tr.split(below, "COMMA"))] if tr.has(below, "COMMA") else [(i,) for i in below]
+    bold = getattr(tr.base_of(item), "bold", 0)
+    if len(two) != 2 or bold or two[0] == two[1]:
+        return []
+    names = [trees.letter(run[0]) if len(run) == 1 else None for run in two]
+    if None not in names:
+        return two if names[0] != names[1] else []
+    return two if names[0] in indices and tr.has(two[1], "PLUS", "MINUS", "NUMBER") else []
 
 
 def circled(formulas: list[Formula]) -> list[Formula]:

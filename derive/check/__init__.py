@@ -29,6 +29,7 @@ from derive.check.judging.supposed import fixing
 from derive.check.judging.verdict import Found, Judge
 from derive.check.letters import numeric, paired, sized
 from derive.check.partly import partly
+from derive.check.reading import spoken
 from derive.check.reading.claims import Item, Kind_, Reading, Solution, solution
 from derive.check.reading.texts import answer_of, cased, repeated, told_deltas, unstruck, valued
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
@@ -130,7 +131,7 @@ def _derived(module: Module) -> tuple[Module, Messages]:
 def _report(text: str, first: int, card: Card, module: Module, path: str | None, marked: bool) -> Report:
     layer, messages = _derived(module)
     text = unstruck(text)
-    text = told_deltas(cased(valued(text) if module.values else text))
+    text = spoken.told(told_deltas(cased(valued(text) if module.values else text)), card.question, layer)
     found = solution(text, first, card.question, layer)
     by = {} if counts_as_the_layer(text) else shifts(layer)
     found = _recounted(found, by, layer)

@@ -55,7 +55,7 @@ from derive.expr import (
 )
 from derive.module import Module
 from derive.notation import write
-from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of
 from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions
 from derive.numeric.statements import componentwise
@@ -372,7 +372,8 @@ def of_function(link: Rel, cond: Cond | None, module: Module) -> tuple[Module, R
     def local(node: Node) -> Node | None:
         return own if isinstance(node, Entry) and node.tensor == argument.tensor else None
 
-    table = module.table.extended((Symbol(own.tensor, own.tensor, Kind.TENSOR), Symbol(_VALUE, "f", Kind.TENSOR)))
+    table = module.table.extended((Symbol(own.tensor, latex_of(argument.tensor), Kind.TENSOR),
+                                   Symbol(_VALUE, "f", Kind.TENSOR)))
     facts = tuple(f for f in module.facts if {n.tensor for n in walk(f) if isinstance(n, Entry)} <= {*others})
     alone = Module((eq(Entry(_VALUE, ()), body),), table, _VALUE, (own.tensor,), constants=others,
                    functions=module.functions, facts=facts)

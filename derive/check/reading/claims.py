@@ -31,7 +31,15 @@ from derive.check.letters import (
 )
 from derive.check.reading.parts import continued, implied, numbered, unboxed
 from derive.check.reading.texts import rounded
-from derive.check.reading.worded import classed, identities, labelled, respelled, with_argument, with_functions
+from derive.check.reading.worded import (
+    arguments,
+    classed,
+    identities,
+    labelled,
+    respelled,
+    with_argument,
+    with_functions,
+)
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
@@ -220,7 +228,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
             if isinstance(part, Rel):
                 runs(part, letters)
     shaped(letters)
-    found = [respelled(f, letters.module) for f in identities(found, letters.module)]
+    applied_to = arguments([*asked, *found])
+    found = [respelled(f, letters.module, applied_to) for f in identities(found, letters.module)]
     spelt_out = [*asked, *labelled(found, letters.module)]
     written, each = rewritten(spelt_out), classed(spelt_out, module)
     of_class = written if each == spelt_out else rewritten(each)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from types import MappingProxyType
 
 from derive.expr import (
     ONE,
@@ -50,6 +51,10 @@ _LIST = re.compile(rf"(?<==)\s*(?:\\left)?[(\[]({_NUMBER}(?:,{_NUMBER})+)(?:\\ri
 _WHOLE = re.compile(r"\s*([^=^(]+?)\s*=\s*(?:\\(?:mathbf|boldsymbol)\s*)?(?:\{\s*([01])\s*\}|([01]))\s*[.,;]?\s*")
 _IDENTITY = re.compile(r"(?<![A-Za-z\\{_^])(?:\\mathbf\s*(?:\{I\}|I)|I)(?:_(?:\w|\{\w+\}))?(?![A-Za-z_\[(^'])")
 _OF_MATRICES = re.compile(r"\\top|diag|\\partial|^[^=]*=\s*(?:\\mathbf\s*)?\{?I\}?[\s.,;]*$")
+# f'(0) = …, \ell'(-0.5) = …, f(1) = …
+_AT_NUMBER = re.compile(rf"\s*(?P<name>\\?[A-Za-z]+)(?P<prime>\s*'?)\s*(?:\\left)?\(({_NUMBER})(?:\\right)?\)\s*="
+                        r"(?P<value>[^=]+)")
+_APPLIED = re.compile(r"(\\?[A-Za-z]+)\s*'?\s*(?:\\left)?\(\s*(\\?[A-Za-z]+)\s*(?:\\right)?\)")
 _NEXT_ROW = r"\\"
 _DELTA = re.compile(r"\\delta(?![A-Za-z_^])")
 _UPSTREAM = re.compile(r"\s*\\delta\s*&?\s*(?::=|=)\s*(?:\\[dt]?frac\s*\{\s*\\partial\s*\\?\w+\s*\}\s*\{\s*\\partial\s*"
@@ -160,14 +165,28 @@ def identities(written: Sequence[Formula], module: Module) -> list[Formula]:
             if _OF_MATRICES.search(f.latex) else f for f in written]
 
 
-def respelled(formula: Formula, module: Module) -> Formula:
+def arguments(written: Iterable[Formula]) -> dict[str, str]:
+    """x of f(x) and f'(x), where it is always that."""
+    found = dict[str, set[str]]()
+    for m in (m for f in written for m in _APPLIED.finditer(f.latex)):
+        found.setdefault(name_of(m[1]), set()).add(m[2])
+    return {name: next(iter(letters)) for name, letters in found.items() if len(letters) == 1}
+
+
+def respelled(formula: Formula, module: Module, applied_to: Mapping[str, str] = MappingProxyType({})) -> Formula:
     """Its conditions in words as relations, where its head says of which derivative; x = (1, 2)^⊤ as a column.
 
-    w = 0 of a vector as w_j = 0.
+    w = 0 of a vector as w_j = 0, f'(0) = … as f'(x) = … if x = 0.
     """
     latex = _signed().sub(lambda m: f"{next(op for name, op in _SIGNS.items() if m[name])} 0", formula.latex)
     if not _PLACES.search(latex):
         latex = _LIST.sub(lambda m: rf"\begin{{pmatrix}} {m[1].replace(',', _NEXT_ROW)} \end{{pmatrix}}", latex)
+    at = _AT_NUMBER.fullmatch(latex)
+    argument = applied_to.get(name_of(at["name"]), "") if at is not None else ""
+    letter = module.table.named(name_of(argument)) if argument else None
+    if at is not None and letter is not None and not letter.axes and letter.name in module.given:
+        latex = (f"{at['name']}{at['prime']}({argument}) = {at['value'].rstrip(' .,;')}"
+                 rf" \quad \text{{if }} {argument} = {at[3]}")
     whole = _WHOLE.fullmatch(latex)
     letter = module.table.named(name_of(whole[1])) if whole is not None else None
     if whole is not None and letter is not None and letter.axes and letter.name in module.given:

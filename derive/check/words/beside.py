@@ -45,6 +45,13 @@ def _usual() -> frozenset[str]:
         "PLAIN", "NEUTRAL", "WHERE", "ELSE", "REGION", "PLACE")))
 
 
+@cache
+def _side() -> re.Pattern[str]:
+    """Above $y$, below the target: in front of an equation."""
+    return re.compile(r"\b(above|below|beyond|beneath|(?:left|right)\s+of)\s+"
+                      rf"(?:\0+|(?:the\s+)?{rows('CLAIM_THRESHOLD')})[^.;:\0]*\0*\Z", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Readings:
     """Where an equation is meant to hold, None for everywhere, or may be; ``doubt``: words that may restrict it."""
@@ -88,7 +95,7 @@ class Beside(Attached):
         if attached is not None:
             known |= listed("WHERE") | listed("ELSE") | QUANTIFIED
         if isinstance(own.item.node, Rel) and numeric(own.item.node.terms[-1]):
-            known |= {"numbers"}
+            known |= {"numbers", "example", "instance"}
         if self._has_cases(own):
             known |= listed("REGION") | listed("PLACE")
         strange = [w for w in words if w not in known]
@@ -111,6 +118,8 @@ class Beside(Attached):
         if part := of_part(before, self.clause(own, start), self.names, self.module):
             doubt, parts = doubt or f"“{part}” before it may say of what alone it is so", False
         doubt = doubt or self._set(own, start, fixed)
+        if not doubt and attached is None and (side := _side().search(self.clause(own, start))) is not None:
+            doubt = f"“{side[1]}” before it may say where it holds"
         if not doubt and (supposed := phrases("CLAIM_SUPPOSED").search(self.blank, start, stop)) is not None:
             doubt = f"“{supposed[0]}” beside it may be supposed"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,

@@ -11,6 +11,7 @@ from derive.errors import UnsupportedError
 from derive.module import Module
 from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions, Index
+from derive.verify.points.draw import Draws
 from derive.verify.points.point import Point
 from derive.verify.scope import Scope
 
@@ -27,6 +28,16 @@ def trials(module: Module) -> Iterator[Arrays]:
 def tied_trials(module: Module) -> Iterator[Arrays]:
     """Inputs with ties and zeros."""
     return _arrays(module, _scope(module).tied)
+
+
+def drawn(module: Module, seed: int) -> Arrays:
+    """Numbers for each letter and step of a layer, other ones for another seed; ``upstream`` has the output's shape."""
+    scope = _scope(module)
+    with precision():
+        point = Draws(module, scope.kind, scope.sizes, scope.draws.pool, (), seed).point(seed)
+    steps = {name: n for name, n in point.module.steps if n is not None}
+    (found,) = _arrays(module, [point])
+    return {**found, **{name: float(n) for name, n in steps.items()}}
 
 
 def _scope(module: Module) -> Scope:

@@ -93,10 +93,10 @@ class Draws:
     """Points of a module, more of them as they are asked for; the same in every run."""
 
     def __init__(self, module: Module, kind: Arithmetic, sizes: tuple[Sizes, ...], pool: Pool,
-                 free: tuple[str, ...]) -> None:
+                 free: tuple[str, ...], seed: int = 7) -> None:
         self.module, self.kind, self.sizes, self.pool, self.free = module, kind, sizes, pool, free
         self.facts = Facts.of(module, kind)
-        self._source = random.Random(7)
+        self._source = random.Random(seed)
         self._good: list[dict[str, str]] = []  # modes in which the formula had values
 
     @property

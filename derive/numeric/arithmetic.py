@@ -27,6 +27,33 @@ class Arithmetic:
     functions: Mapping[str, Callable[..., Any]]
 
 
+class Calculating:
+    """What is calculated with: differences, and what stands on the right, follow from sum, negative and product."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    def __neg__(self) -> Any:
+        raise NotImplementedError
+
+    def __mul__(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    def __radd__(self, other: Any) -> Any:
+        return self + other
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
+
+
 def _plain(value: Any) -> Any:
     """An int where the fraction is whole: integers compare and add much faster."""
     whole = value if type(value) in (int, Fraction) else Fraction(value)

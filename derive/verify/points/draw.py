@@ -257,6 +257,6 @@ class WindowDraws(Draws):
         loss = {q: 0 if q in active else 1 if q == second else others[q - 1] for q in range(1, window.n + 1)}
         values: dict[Index, int] = {(q,): _STEP * sign * (top - n) for q, n in loss.items()}
         free = {name: source.choice(_STEPS) for name in self.free}
-        point = Point(window.module, EXACT, {window.entries: values}, {window.entries: (window.n,)}, free)
+        point = Point(window.module, EXACT, {window.entries: values}, free=free)
         point.put("direction", {at: source.randint(-9, 9) for at in values})
         return point.with_upstream({at: source.choice(_UPSTREAM) for at in point.values[window.module.output]})

@@ -66,12 +66,14 @@ def _parted(text: str, formulas: Callable[[str], str], words: Callable[[str], st
     yield words(text[at:])
 
 
+def unbarred(latex: str) -> str:
+    """A formula with its bars by their names: none of them ends a cell of Markdown."""
+    return latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+
+
 def _barred(text: str) -> str:
     """A cell of Markdown, in which no bar ends it."""
-    def formulas(latex: str) -> str:
-        return "$" + latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ") + "$"
-
-    return "".join(_parted(text, formulas, lambda words: words.replace("|", r"\|")))
+    return "".join(_parted(text, lambda latex: f"${unbarred(latex)}$", lambda words: words.replace("|", r"\|")))
 
 
 def _in_math(text: str) -> str:

@@ -250,7 +250,7 @@ def _allowed(module: Module, batched: Sequence[str]) -> Callable[[Arrays], bool]
         try:
             with precision():
                 values = {name: entries(name, array) for name, array in given.items()}
-                return facts.hold(Point(module, kind, values, {name: a.shape for name, a in given.items()}, {}))
+                return facts.hold(Point(module, kind, values))
         except (DeriveError, ArithmeticError, ValueError):
             return False
 
@@ -269,6 +269,6 @@ def _mistake(module: Module, wrt: str, arrays: Arrays, found: Any, expected: Any
     if batched:
         n = next(n for n in range(len(found)) if not np.allclose(found[n], expected[n]))
         arrays, found, expected = _samples(arrays, [wrt])[n], found[n], expected[n]
-    point = Point(window.layer, FLOAT, {wrt: _entries(arrays[wrt])}, {wrt: arrays[wrt].shape}, {})
+    point = Point(window.layer, FLOAT, {wrt: _entries(arrays[wrt])})
     likely = mistakes.messages(window, point.with_upstream(_entries(arrays[UPSTREAM])))
     return mistakes.likely(_entries(found), _entries(expected), likely)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from derive.bank import write_all
-from derive.commands.running import debug_option, ended, reported, worst
+from derive.commands.running import debug_option, ended
 from derive.errors import CardError
 
 
@@ -94,11 +93,9 @@ def new(name: str, output: Path | None, numeric: bool, vary: bool, seed: int, de
       derive new avg_pool --kernel-size 2 --numeric --seed 7
       derive new max_pool --kernel-size 2 --vary -o cards/many.md
     """
-    codes: list[int] = []
-    with reported(codes, debug):
+    with ended(debug):
         own = {key: value for key, value in arguments.items() if value is not None}
         _write(name, output, own, numeric or vary, None if vary else seed)
-    sys.exit(worst(codes))
 
 
 def _write(name: str, output: Path | None, arguments: dict[str, Any], numeric: bool, seed: int | None) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from derive.commands.running import debug_option, jobs_option, printable, reported, timeout_option, worst
+from derive.commands.running import debug_option, ended, jobs_option, printable, reported, timeout_option
 from derive.errors import CardError, DeriveError, UnsupportedError, known
 from derive.pool import Limits, results
 
@@ -40,8 +39,7 @@ def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, stri
       derive check bank --format json --strict
       derive check card.md --answer answers --format csv
     """
-    codes: list[int] = []
-    with reported(codes, debug):
+    with ended(debug) as codes:
         known("format", written, FORMATS)
         pairs = [*_pairs(paths, answers)]
         reports = map(_report, pairs) if debug else results(_report, pairs, limits, jobs)
@@ -61,7 +59,6 @@ def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, stri
             codes += [code for code in own if not lenient or code not in _NO_CARD]
         if written != "text":
             click.echo(table(found, written), nl=False)
-    sys.exit(worst(codes))
 
 
 def _report(pair: tuple[Path, Path | None]) -> Report:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from derive.commands.running import (
     bounded,
     debug_option,
     detail_option,
+    ended,
     jobs_option,
     language_option,
     printable,
@@ -24,7 +24,6 @@ from derive.commands.running import (
     timeout_option,
     usual,
     with_settings,
-    worst,
 )
 from derive.errors import CardError, DeriveError, known
 from derive.pool import Limits
@@ -81,8 +80,7 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
       derive handout cards --marking -o marking.tex
       derive handout cards/variants --variants 30 --seed 7 --roster names.csv -o exam.pdf
     """
-    codes: list[int] = []
-    with reported(codes, debug):
+    with ended(debug) as codes:
         from derive.handout import MODES, ORDERS, Selection, bounds
 
         form = output.suffix.lower()
@@ -91,7 +89,7 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
         range_ = bounds(difficulty) if difficulty is not None else None
         chosen = Selection(courses, tags, range_, known("order", order, ORDERS)).of(_cards(paths, codes, debug))
         if not chosen and codes:
-            sys.exit(worst(codes))
+            return
         if not chosen:
             raise CardError("no card is left; ask for other tags, courses or difficulties")
         spoken = language, usual().language
@@ -102,7 +100,7 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
             count, files = made(chosen, variants, roster, solving, output, (mode, title, date, order == "course"))
             write_all({file: _pdf(text) if file == output and form == ".pdf" else text for file, text in files.items()})
             click.echo(f"{', '.join(map(str, files))}: {count}")
-            sys.exit(worst(codes))
+            return
         task = _Task(tuple((card.text, card.path) for card in chosen), mode, title, date, order == "course", detail,
                      usual().tie_rule, spoken)
         together = Limits(0 if debug else limits.seconds * len(chosen), limits.megabytes * len(chosen))
@@ -113,7 +111,6 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
         write_all({output: text if form == ".tex" else _pdf(text)})
         left_out = f"; {len(codes)} card{' is' if len(codes) == 1 else 's are'} left out" if codes else ""
         click.echo(f"{output}: {count}{left_out}")
-    sys.exit(worst(codes))
 
 
 @dataclass(frozen=True)

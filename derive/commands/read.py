@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 
 from derive.bank import Job, unchanged, write_all
 from derive.card import Card
-from derive.commands.running import bounded, debug_option, printable, reported, timeout_option, worst
+from derive.commands.running import bounded, debug_option, ended, printable, timeout_option
 from derive.errors import DeriveError, known
 from derive.pool import Limits
 from derive.statement import Statement, written_into
@@ -38,11 +37,9 @@ def read(path: Path, writing: bool, form: str, limits: Limits, debug: bool) -> N
       derive read cards/max_pooling_backward.md --write
       derive read cards/max_pooling_backward.md --format json
     """
-    codes: list[int] = []
-    with reported(codes, debug):
+    with ended(debug) as codes:
         known("format", form, FORMATS)
         codes.append(_read(path, writing, form, Limits(0) if debug else limits))
-    sys.exit(worst(codes))
 
 
 def _statement(path: Path) -> tuple[Statement, DeriveError | None]:

@@ -56,11 +56,11 @@ def printable(message: str) -> str:
 
 
 @contextmanager
-def ended(debug: bool) -> Iterator[None]:
-    """Run a command's body and exit with its code."""
+def ended(debug: bool) -> Iterator[list[int]]:
+    """Run a command's body and exit with the worst of its codes: of those that it adds, and of its error's."""
     codes: list[int] = []
     with reported(codes, debug):
-        yield
+        yield codes
     sys.exit(worst(codes))
 
 

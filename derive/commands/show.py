@@ -16,13 +16,13 @@ from derive.commands.running import (
     bounded,
     debug_option,
     detail_option,
+    ended,
     language_option,
     reported,
     timeout_option,
     usual,
     watch,
     with_settings,
-    worst,
 )
 from derive.commands.sheets import Task
 from derive.pool import Limits
@@ -49,10 +49,9 @@ def show(paths: tuple[Path, ...], detail: str, tie_rule: str | None, language: s
       derive show cards --detail short | less -R
       derive show cards/max_pooling_backward.md --watch
     """
-    codes: list[int] = []
     settings = usual()
     task = Task("", "", (), detail, tie_rule, code, None, settings.tie_rule, language, settings.language)
-    with reported(codes, debug):
+    with ended(debug) as codes:
         rank(detail)
         bounds = Limits(0) if debug else limits
         if watching:
@@ -61,7 +60,6 @@ def show(paths: tuple[Path, ...], detail: str, tie_rule: str | None, language: s
             watch(lambda: files_in(paths, OUTPUT), lambda changed: _again(paths, changed, task, bounds, debug))
         else:
             codes += _all(paths, None, task, bounds, debug)
-    sys.exit(worst(codes))
 
 
 def _again(paths: tuple[Path, ...], changed: list[Path], task: Task, limits: Limits, debug: bool) -> Iterable[Path]:

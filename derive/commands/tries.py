@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,13 +14,12 @@ from derive.bank import write_all
 from derive.card import Card
 from derive.commands.running import (
     debug_option,
+    ended,
     jobs_option,
     printable,
-    reported,
     timeout_option,
     usual,
     with_settings,
-    worst,
 )
 from derive.errors import CardError, DeriveError, Problem, known
 from derive.pool import Limits
@@ -58,8 +56,7 @@ def try_(card: Path, count: int, seed: int, form: str, plot: Path | None, jobs: 
       derive try cards/variants/relu_network_numbers.md -n 200
       derive try cards/variants/pooling_numbers.md -n 200 --plot spread.svg
     """
-    codes: list[int] = []
-    with reported(codes, debug):
+    with ended(debug) as codes:
         from derive.commands.exams import Solving
         from derive.handout.pieces import Piece
         from derive.handout.tried import tried
@@ -80,7 +77,6 @@ def try_(card: Path, count: int, seed: int, form: str, plot: Path | None, jobs: 
         click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=1) if form == "json" else
                    "\n".join(table(found)))
         codes += [p.exit_code for p in pieces if isinstance(p, DeriveError) and (p.exit_code == 1 or not found.solved)]
-    sys.exit(worst(codes))
 
 
 def _plot(found: Tried, pieces: Sequence[Piece]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from derive.calculus.messages import Messages, variable
@@ -53,7 +53,7 @@ def asked_of(drawn: Drawn, module: Module) -> Statement:
     return stated
 
 
-def wordings(module: Module, drawn: Drawn, lost: Callable[[str, str], None] | None = None) -> list[tuple[str, str]]:
+def wordings(module: Module, drawn: Drawn) -> list[tuple[str, str]]:
     """(name, text) of each wording that says what the layer's statement says, no more and no less."""
     meant = said_by(module)
     said: Any = environment("en").get_template("question.j2").module
@@ -63,14 +63,10 @@ def wordings(module: Module, drawn: Drawn, lost: Callable[[str, str], None] | No
         text = "\n".join(" ".join(line.split()) for line in str(getattr(said, name)(question)).strip().split("\n"))
         try:
             read = said_by(module_of(Card.parse(f"---\nid: {drawn.id}\n---\n# Question\n{text}\n")))
-        except DeriveError as error:
-            if lost:
-                lost(name, str(error))
+        except DeriveError:
             continue
         if read == meant:
             found.append((name, text))
-        elif lost:
-            lost(name, f"{read}\n--- for ---\n{meant}")
     return found
 
 

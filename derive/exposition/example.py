@@ -68,6 +68,15 @@ def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -
     return (", ", "; ", " / ")[rank - 2].join(parts)
 
 
+def in_lists(tensor: Mapping[Index, Any], number: Callable[[Any], str]) -> str:
+    """3, [1, -2], [[1, 2], [3, 4]]: numbers in lists of lists, by their places in order."""
+    if () in tensor:
+        return number(tensor[()])
+    firsts = sorted({at[0] for at in tensor})
+    parts = (in_lists({at[1:]: v for at, v in tensor.items() if at[0] == n}, number) for n in firsts)
+    return f"[{', '.join(parts)}]"
+
+
 DIGITS = 4
 _ROUNDED = re.compile(rf"\.\d{{{DIGITS}}}")
 _PARTS = ("forward", "between", "backward", "derivatives")

@@ -110,7 +110,7 @@ def example_point(d: Story) -> Point:
     found: list[Point] = []
     while not found or (d.field.overlaps and len(found) < _DRAWS and not _shared(found[-1], d)):
         drawn = source.sample(range(1, max(20, len(cells) + 5)), len(cells))
-        found.append(Point(d.module, EXACT, {d.wrt: dict(zip(cells, drawn, strict=True))}, {d.wrt: shape}, {}))
+        found.append(Point(d.module, EXACT, {d.wrt: dict(zip(cells, drawn, strict=True))}))
     return _with_upstream(d, found[-1], source)
 
 

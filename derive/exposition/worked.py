@@ -123,9 +123,8 @@ def stated(module: Module, kind: Arithmetic) -> Point:
     Raises :class:`CardError` where the formula has no value there.
     """
     numbers = {name: {at: kind.number(n) for at, n in entries} for name, entries in module.values}
-    shapes = {name: shape_of(numbers[name]) for name in module.given}
     try:
-        point = Point(module, kind, {name: numbers[name] for name in module.given}, shapes, {})
+        point = Point(module, kind, {name: numbers[name] for name in module.given})
     except (Undefined, ArithmeticError, ValueError):
         raise CardError("the formulas have no value for the numbers of the question") from None
     if not Facts.of(module, kind).hold(point):

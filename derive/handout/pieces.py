@@ -10,7 +10,7 @@ from pylatex.utils import NoEscape
 
 from derive.calculus.one_window import scope_tables
 from derive.card import Card
-from derive.exposition.example import DIGITS
+from derive.exposition.example import DIGITS, in_lists
 from derive.exposition.numbers import answered
 from derive.exposition.subject import Subject
 from derive.expr import Rel
@@ -95,8 +95,9 @@ def _computed(solution: Solution) -> tuple[bool, tuple[Answer, ...]]:
     found = answered(Subject(solution.messages, solution.card.question if solution.card else None))
     assert found is not None
     table = scope_tables(solution.messages.module)[found.scope]
+    number = _exact if found.kind is EXACT else _rounded
     return found.scope == "tied", tuple(
-        Answer(inline(write(r.node, table, display=False)), _told(r.values, found.kind is EXACT),
+        Answer(inline(write(r.node, table, display=False)), in_lists(r.values, number),
                tuple(float(v) for _, v in sorted(r.values.items()))) for r in found.results)
 
 
@@ -111,14 +112,12 @@ def _derived(solution: Solution) -> Iterator[Answer]:
         yield Answer(left, right)
 
 
-def _told(values: Mapping[tuple[int, ...], Any], exact: bool) -> str:
-    """``3``, ``[1, -2]``, ``[[1, 2], [3, 4]]``."""
-    if () in values:
-        value = values[()]
-        return str(Fraction(value)) if exact else f"{float(value) + 0:.{DIGITS}f}"
-    firsts = sorted({at[0] for at in values})
-    parts = (_told({at[1:]: v for at, v in values.items() if at[0] == n}, exact) for n in firsts)
-    return f"[{', '.join(parts)}]"
+def _exact(value: Any) -> str:
+    return str(Fraction(value))
+
+
+def _rounded(value: Any) -> str:
+    return f"{float(value) + 0:.{DIGITS}f}"
 
 
 def as_json(found: Piece) -> Any:

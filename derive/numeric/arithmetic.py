@@ -1,4 +1,4 @@
-"""The arithmetic of each number type: exact (int, Fraction), float, mpf, and decimals of 60 digits."""
+"""The arithmetic of each number type: exact (int, Fraction), float, and decimals of 60 digits."""
 
 from __future__ import annotations
 
@@ -27,6 +27,33 @@ class Arithmetic:
     functions: Mapping[str, Callable[..., Any]]
 
 
+class Calculating:
+    """What is calculated with: differences, and what stands on the right, follow from sum, negative and product."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    def __neg__(self) -> Any:
+        raise NotImplementedError
+
+    def __mul__(self, other: Any) -> Any:
+        raise NotImplementedError
+
+    def __radd__(self, other: Any) -> Any:
+        return self + other
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
+
+
 def _plain(value: Any) -> Any:
     """An int where the fraction is whole: integers compare and add much faster."""
     whole = value if type(value) in (int, Fraction) else Fraction(value)
@@ -36,7 +63,7 @@ def _plain(value: Any) -> Any:
 def _exact_power(base: Any, exponent: Any) -> Any:
     if exponent == int(exponent):
         return _plain(Fraction(base) ** int(exponent))
-    raise ValueError("a root is not a fraction: evaluate with floats or mpf")
+    raise ValueError("a root is not a fraction: evaluate with floats or decimals")
 
 
 _WHOLE: dict[str, Callable[..., Any]] = {"floor": math.floor, "ceil": math.ceil, "mod": lambda a, b: a % b}
@@ -44,18 +71,6 @@ EXACT = Arithmetic(_plain, lambda a, b: _plain(Fraction(a) / Fraction(b)), _exac
                    Table(lambda f: f.exact, _WHOLE))
 FLOAT = Arithmetic(float, lambda a, b: a / b, lambda a, b: a**b,
                    Table(lambda f: f.exact or f.number, _WHOLE | {"pi": lambda: math.pi}))
-
-
-@lru_cache(maxsize=1)
-def _multiprecision() -> Arithmetic:
-    import mpmath
-
-    def number(value: Any) -> Any:
-        exact = Fraction(value)
-        return mpmath.mpf(exact.numerator) / exact.denominator
-
-    functions = Table(lambda f: f.exact or getattr(mpmath, f.mpmath), _WHOLE | {"pi": lambda: +mpmath.pi})
-    return Arithmetic(number, lambda a, b: a / b, mpmath.power, functions)
 
 
 def in_full(kind: Arithmetic) -> Callable[[str, list[Any]], Any]:
@@ -75,7 +90,7 @@ def arithmetic(sample: Any) -> Arithmetic:
         return EXACT
     if hasattr(sample, "arithmetic"):  # a number made of others
         return sample.arithmetic()
-    return FLOAT if isinstance(sample, float) else _multiprecision()
+    return FLOAT if isinstance(sample, float) else DECIMAL
 
 
 # Decimal numbers of 60 digits, of which 50 are relied on: for what is not rational.

@@ -15,13 +15,14 @@ from typing import Any
 
 from derive.errors import UnsupportedError
 from derive.functions import FUNCTIONS, Function, Table
-from derive.numeric.arithmetic import Arithmetic, arithmetic, close, difference
+from derive.numeric.arithmetic import Arithmetic, Calculating, arithmetic, close, difference
 from derive.numeric.point import Undefined
 
 Slopes = Mapping[Hashable, Any]  # variable → derivative; a variable that is not there has 0
 
 
-class Dual:
+@total_ordering
+class Dual(Calculating):
     """value + Σ_v slopes[v] dv."""
 
     __slots__ = ("slopes", "value")
@@ -34,23 +35,13 @@ class Dual:
             return Dual(self.value + other, self.slopes)
         return Dual(self.value + other.value, _combined(self.slopes, 1, other.slopes, 1))
 
-    __radd__ = __add__
-
     def __neg__(self) -> Dual:
         return Dual(-self.value, {v: -d for v, d in self.slopes.items()})
-
-    def __sub__(self, other: Any) -> Dual:
-        return self + (-other)
-
-    def __rsub__(self, other: Any) -> Dual:
-        return -self + other
 
     def __mul__(self, other: Any) -> Dual:
         if not isinstance(other, Dual):
             return Dual(self.value * other, {v: d * other for v, d in self.slopes.items()})
         return Dual(self.value * other.value, _combined(self.slopes, other.value, other.slopes, self.value))
-
-    __rmul__ = __mul__
 
     def __abs__(self) -> Dual:
         return self if self > 0 else -self
@@ -67,20 +58,11 @@ class Dual:
     def __lt__(self, other: Any) -> bool:
         return self._order(other) < 0
 
-    def __le__(self, other: Any) -> bool:
-        return self._order(other) <= 0
-
     def __gt__(self, other: Any) -> bool:
         return self._order(other) > 0
 
-    def __ge__(self, other: Any) -> bool:
-        return self._order(other) >= 0
-
     def __eq__(self, other: object) -> bool:
         return self._order(other) == 0
-
-    def __ne__(self, other: object) -> bool:
-        return self._order(other) != 0
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -155,7 +137,7 @@ def dual(base: Arithmetic) -> Arithmetic:
 # for small ε, so a maximum, a median or |x| takes the branch that it has just beside a tie.
 
 @total_ordering
-class OneSided:
+class OneSided(Calculating):
     """``value`` + ``slope`` · ε^``order``, the first term that changes; slope 0 where none does."""
 
     __slots__ = ("order", "slope", "value")
@@ -177,24 +159,14 @@ class OneSided:
         other = one_sided(other)
         return OneSided(self.value + other.value, *_first((self.slope, self.order), (other.slope, other.order)))
 
-    __radd__ = __add__
-
     def __neg__(self) -> OneSided:
         return OneSided(-self.value, -self.slope, self.order)
-
-    def __sub__(self, other: Any) -> OneSided:
-        return self + -one_sided(other)
-
-    def __rsub__(self, other: Any) -> OneSided:
-        return -self + other
 
     def __mul__(self, other: Any) -> OneSided:
         other = one_sided(other)
         terms = [(self.value * other.slope, other.order), (other.value * self.slope, self.order),
                  (self.slope * other.slope, self.order + other.order)]
         return OneSided(self.value * other.value, *_first(*terms))
-
-    __rmul__ = __mul__
 
     def __abs__(self) -> OneSided:
         return -self if self < 0 else self

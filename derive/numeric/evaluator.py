@@ -177,7 +177,7 @@ def evaluate(module: Module, arrays: Mapping[str, Mapping[Index, Any]],
              each: Callable[[Callable[[], Any]], Any] | None = None) -> dict[str, Values]:
     """y = F(x) entry by entry: every tensor that the equations define.
 
-    ``arrays`` holds, for each input, index → number (int, Fraction, float or mpf, or
+    ``arrays`` holds, for each input, index → number (int, Fraction, float or Decimal, or
     what ``kind`` calculates with), indices as the formula counts them, from 0 or
     from 1; ``shapes`` their shapes.  A tensor that ``arrays`` holds is free, also where an
     equation defines it.  ``each`` is given how an entry is computed, and says what it is.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from derive.render.guard import guard
 from derive.render.pictures import figure_name, plain, svg
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
+from derive.tabular import unbarred
 from derive.words import words
 
 if TYPE_CHECKING:
@@ -75,5 +76,5 @@ def _row(cells: tuple[str, ...]) -> str:
 
 def _cell(text: str) -> str:
     """A cell in which no bar ends the cell."""
-    plain = _FORMULA.sub(lambda m: m[0].replace(r"\|", r"\Vert ").replace("|", r"\vert "), _inline(text))
+    plain = _FORMULA.sub(lambda m: unbarred(m[0]), _inline(text))
     return re.sub(r"(?<!\\)\|", r"\\|", " ".join(plain.split()))

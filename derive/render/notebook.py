@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from derive.errors import DeriveError
+from derive.exposition.example import in_lists
 from derive.exposition.shown import Shown, shown
 from derive.exposition.worked import Result
 from derive.expr import Entry, Num, Partial
@@ -136,19 +137,11 @@ def _tensor(result: Result) -> str:
 
 
 def _equal(name: str, values: Mapping[Index, Any]) -> str:
-    return f"np.testing.assert_allclose({name}, {_nested(values)}, rtol={_TOLERANCE}, atol={_TOLERANCE})"
+    return f"np.testing.assert_allclose({name}, {in_lists(values, _number)}, rtol={_TOLERANCE}, atol={_TOLERANCE})"
 
 
 def _array(values: Mapping[Index, Any]) -> str:
-    return f"np.array({_nested(values)}, dtype=float)" if () not in values else _number(values[()])
-
-
-def _nested(values: Mapping[Index, Any]) -> str:
-    """Numbers in lists of lists, by their places in order."""
-    if () in values:
-        return _number(values[()])
-    firsts = sorted({at[0] for at in values})
-    return "[" + ", ".join(_nested({at[1:]: v for at, v in values.items() if at[0] == n}) for n in firsts) + "]"
+    return f"np.array({in_lists(values, _number)}, dtype=float)" if () not in values else _number(values[()])
 
 
 def _number(value: Any) -> str:

@@ -12,6 +12,7 @@ from derive.render.markdown import display
 from derive.render.pictures import figure_name, plain
 from derive.render.tex import formula
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
+from derive.tabular import unbarred
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _SPECIAL = re.compile(r"[\\`*_{}\[<>#|~$^@&]|=(?==)|(?<==)=|%(?=%)|(?<=%)%")
 _LEADS = re.compile(r"^([-+:?=])|^(\(?(?:[A-Za-z]|\d{1,9}|[ivxlcdm]{1,6}))([.)])(?=\s|$)", re.M)  # a list, a definition
-_BARS = re.compile(r"\\\||\|")
 _HIGHLIGHTED = ("python", "text")  # of other names one may be a program's own, whose code is run
 _RUN = re.compile(r"`+")
 _ALIGN = {"left": ":--", "center": ":-:", "right": "--:", "": "---", "l": ":--", "c": ":-:", "r": "--:"}
@@ -139,8 +139,7 @@ def table(rows: Iterable[Iterable[str]], align: Iterable[str]) -> str:
 def _cell(text: str) -> str:
     """A formula's bars by their names; those of the text are escaped already."""
     parts = " ".join(text.split()).split("$")
-    return "$".join(_BARS.sub(lambda m: r"\Vert " if len(m[0]) > 1 else r"\vert ", part) if n % 2 else part
-                    for n, part in enumerate(parts))  # fmt: skip
+    return "$".join(unbarred(part) if n % 2 else part for n, part in enumerate(parts))
 
 
 def quoted(text: str) -> str:

@@ -21,7 +21,7 @@ from derive.errors import UnsupportedError
 from derive.expr import Entry, eq
 from derive.functions import Table, elementary, known
 from derive.module import Module
-from derive.numeric.arithmetic import EXACT, Arithmetic
+from derive.numeric.arithmetic import EXACT, Arithmetic, Calculating
 from derive.numeric.evaluator import evaluate
 from derive.records import dataclass
 from derive.symbolic.window import FUNCTIONS
@@ -167,7 +167,7 @@ def _compared(left: sympy.Expr, right: sympy.Expr, signs: Signs) -> tuple[sympy.
     return expr, frozenset(-s for s in signs) if turned else signs
 
 
-class Cased:
+class Cased(Calculating):
     """An expression whose comparisons are not decided by a value."""
 
     __slots__ = ("expr", "within")
@@ -178,21 +178,11 @@ class Cased:
     def __add__(self, other: Any) -> Cased:
         return Cased(self.expr + expression(other), self.within)
 
-    __radd__ = __add__
-
     def __neg__(self) -> Cased:
         return Cased(-self.expr, self.within)
 
-    def __sub__(self, other: Any) -> Cased:
-        return Cased(self.expr - expression(other), self.within)
-
-    def __rsub__(self, other: Any) -> Cased:
-        return -self + other
-
     def __mul__(self, other: Any) -> Cased:
         return Cased(self.expr * expression(other), self.within)
-
-    __rmul__ = __mul__
 
     def __abs__(self) -> Any:
         return self.within.extremum("max", (self, -self))

@@ -17,7 +17,7 @@ from derive.numeric.point import Undefined
 from derive.sheet import Math
 from derive.verify import meant
 from derive.verify.points.claims import Refuted
-from derive.verify.points.point import Point, shape_of
+from derive.verify.points.point import Point
 from derive.verify.report import Check, Verdict
 from derive.verify.scope import Scope, localised
 from derive.verify.ties import by_rule
@@ -123,9 +123,7 @@ def _point(definitions: list[Node], scope: Scope) -> Point:
     missing = [name for name in module.given if name not in values]
     if missing:
         raise UnsupportedError(f"`{missing[0]}` has no numbers")
-    arrays = {name: values[name] for name in module.given}
-    shapes = {name: shape_of(v) for name, v in arrays.items()}
-    point = Point(module, kind, arrays, shapes, {})
+    point = Point(module, kind, {name: values[name] for name in module.given})
     upstream = f"delta_{module.output}"
     return point.with_upstream(values.get(upstream) or {at: kind.number(1) for at in point.values[module.output]})
 

@@ -40,24 +40,21 @@ from derive.verify.words import words
 Tables = Mapping[str, SymbolTable]
 
 
-def verify(sheet: Sheet, messages: Messages, tables: Tables | None = None) -> Report:
-    """Check every formula of the sheet and the agreement of the routes.
-
-    ``tables`` holds the letters of each scope where the sheet has more than the module.
-    """
-    parsed, unread = parsed_of(sheet, scope_tables(messages.module) | dict(tables or {}))
+def verify(sheet: Sheet, messages: Messages) -> Report:
+    """Check every formula of the sheet and the agreement of the routes."""
+    parsed, unread = parsed_of(sheet, scope_tables(messages.module))
     with precision():
         try:
-            checks = (*unread, *checks_of(sheet, parsed, messages, tables))
+            checks = (*unread, *checks_of(sheet, parsed, messages))
         except Undecided as found:
             raise undecided(messages.module, found) from None
     defined = (m.latex for m, _ in parsed if m.definition and not m.scope.startswith("entries"))
     return Report(checks, tuple(defined))
 
 
-def checks_of(sheet: Sheet, parsed: list[Parsed], messages: Messages, tables: Tables | None = None) -> Iterator[Check]:
+def checks_of(sheet: Sheet, parsed: list[Parsed], messages: Messages) -> Iterator[Check]:
     """One check after another, of what could be read."""
-    module, scopes = messages.module, scopes_of(parsed, messages, tables)
+    module, scopes = messages.module, scopes_of(parsed, messages)
     refuse_undecided(scopes["layer"])
     z3 = Own()
     able = {name: cache(partial(proofs, scope, z3)) for name, scope in scopes.items()}
@@ -142,10 +139,10 @@ def _said(node: Node) -> str | None:
     return node.tensor if isinstance(node, Entry) else None
 
 
-def scopes_of(parsed: list[Parsed], messages: Messages, tables: Tables | None = None) -> dict[str, Scope]:
+def scopes_of(parsed: list[Parsed], messages: Messages) -> dict[str, Scope]:
     """The layer, and each window in it, with what the sheet states and defines of them."""
     module = messages.module
-    known = scope_tables(module) | dict(tables or {})
+    known = scope_tables(module)
     statements, defined = _read("layer", parsed, module)
     statements = tuple(written_out(localised(node, module), module) for node in statements)
     derived = [step.after for wrt in letters_of(statements, module)

@@ -14,7 +14,7 @@ from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.point import Index
 from derive.sheet import Sheet, Table
 from derive.verify import meant
-from derive.verify.points.point import Point, Values, shape_of
+from derive.verify.points.point import Point, Values
 from derive.verify.report import Check, Verdict
 
 _PARTS = (" / ", "; ", "), ", ", ")  # between entries, of four axes down to one
@@ -68,7 +68,7 @@ def _wrong(column: Column, before: Mapping[str, Values], module: Module) -> str:
     upstream = f"delta_{module.output}"
     known: dict[str, Any] = {name: own.get(name) or before[name] for name in module.given}
     arrays = {name: {at: DECIMAL.number(Fraction(v)) for at, v in values.items()} for name, values in known.items()}
-    point = Point(module, DECIMAL, arrays, {name: shape_of(v) for name, v in arrays.items()}, {})
+    point = Point(module, DECIMAL, arrays)
     back = own.get(upstream) or before.get(upstream) or dict.fromkeys(point.values[module.output], Fraction(1))
     point = point.with_upstream({at: DECIMAL.number(Fraction(v)) for at, v in back.items()})
     meant.put(point, {})

@@ -58,7 +58,7 @@ class Message:
 
     def point(self, x: Values) -> Point:
         """The layer at an input; an upstream gradient is still to be given."""
-        return Point(self.module, EXACT, {self.wrt: x}, {self.wrt: shape_of(x)}, {})
+        return Point(self.module, EXACT, {self.wrt: x})
 
     def at(self, point: Point) -> Values:
         """δ_x for the upstream gradient of the point."""

@@ -58,6 +58,7 @@ def module_from(layer: Layer) -> Module:
     facts = tuple(_rel(f, table) for f in layer.facts)
     output = equations[-1].terms[0]
     assert isinstance(output, Entry)
+    table = table.extended([Symbol(f.name, rf"\{f.name}", Kind.FUNCTION, f.parameters) for f in functions])
     return Module(equations, table, output.tensor, tuple(layer.shapes), fields=layer.fields, functions=functions, facts=facts)
 
 

@@ -84,6 +84,12 @@ def test_every_layer_at_random_numbers_in_every_format(name: str) -> None:
     HTMLParser().feed(as_html(found))
 
 
+def test_random_numbers_have_the_size_that_the_question_states() -> None:
+    module = pooling().module
+    assert all(draw(replace(pooling(), derivation=Messages(replace(module, input_size=(4, 6)))), seed)["x"].shape == (4, 6)
+               for seed in (1, 2))
+
+
 def test_random_numbers_keep_to_what_the_card_states() -> None:
     values = draw(layer("softmax_cross_entropy"), 1)
     assert values["t"].sum() == pytest.approx(1)

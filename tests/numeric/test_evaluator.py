@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -39,6 +40,7 @@ from derive.expr import (
 )
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.numeric.arithmetic import precision
 from derive.numeric.evaluator import evaluate, jacobian_by_differences
 from derive.numeric.shapes import extents
 from tests.numeric.modules import pooling
@@ -109,8 +111,8 @@ def test_constructs(value: Expr, given: list[Any], expected: list[Any]) -> None:
 def test_functions_and_precision_follow_the_number_type() -> None:
     layer = vector_layer(Fn("exp", (mul(Num(Fraction(1, 3)), Entry("x", (k,))),)))
     assert evaluate(layer, {"x": {(0,): 1.0}}, {"x": (1,)})["f"][0,] == math.exp(1 / 3)
-    with mpmath.workdps(50):
-        value = evaluate(layer, {"x": {(0,): mpmath.mpf(1)}}, {"x": (1,)})["f"][0,]
+    with precision(), mpmath.workdps(60):
+        value = mpmath.mpf(str(evaluate(layer, {"x": {(0,): Decimal(1)}}, {"x": (1,)})["f"][0,]))
         assert abs(value - mpmath.exp(mpmath.mpf(1) / 3)) < mpmath.mpf(10) ** -49
 
 

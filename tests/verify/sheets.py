@@ -8,7 +8,7 @@ from derive.calculus.messages import Messages
 from derive.exposition.builder import Builder
 from derive.expr import Expr, Star, eq, tuple_of
 from derive.notation import read
-from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.notation.symbols import SymbolTable
 from derive.sheet import Math, Sheet
 from derive.verify.check import fresh
 from derive.verify.provers.cases import Proofs
@@ -19,8 +19,7 @@ from tests.calculus.zoo import messages_of
 
 
 def table_of(messages: Messages) -> SymbolTable:
-    functions = [Symbol(f.name, "\\" + f.name, Kind.FUNCTION, f.parameters) for f in messages.module.functions]
-    return messages.module.table.extended(functions)
+    return messages.module.table
 
 
 @cache
@@ -49,7 +48,7 @@ def subject(name: str) -> Scope:
     messages = messages_of(name)
     tables = {"layer": table_of(messages)}
     parsed, _ = parsed_of(sheet_of(name), tables)
-    return scopes_of(parsed, messages, tables)["layer"]
+    return scopes_of(parsed, messages)["layer"]
 
 
 def verdict(name: str, latex: str, proofs: Proofs = ()) -> Check:

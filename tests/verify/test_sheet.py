@@ -32,7 +32,7 @@ def failed(report: Report) -> dict[str, Verdict]:
 
 def with_more(name: str, *more: Math | Prose) -> Report:
     messages, sheet = messages_of(name), sheet_of(name)
-    return verify(replace(sheet, answer=(*sheet.answer, *more)), messages, {"layer": table_of(messages)})
+    return verify(replace(sheet, answer=(*sheet.answer, *more)), messages)
 
 
 def test_a_definition_that_is_not_the_layer_s_is_refuted() -> None:
@@ -104,7 +104,7 @@ def test_an_altered_step_is_found(rule: str) -> None:
         stages = tuple(altered(s) for s in messages.stages("x"))
         messages = _Staged(messages.given, stages)
     sheet = Sheet("", (displayed(r"\delta_{x,j} = \sum_k \delta_{s,k} W_{kj}", table),), ())
-    assert "derivation" in failed(verify(sheet, messages, {"layer": table}))
+    assert "derivation" in failed(verify(sheet, messages))
 
 
 class _Staged(Messages):
@@ -160,7 +160,7 @@ def test_functions_of_the_card_and_their_derivatives(latex: str, holds: bool) ->
     messages = neuron()
     table = table_of(messages)
     node: Node = read(latex, table)
-    report = verify(Sheet("", (Math(latex, node, "stated"),), ()), messages, {"layer": table})
+    report = verify(Sheet("", (Math(latex, node, "stated"),), ()), messages)
     assert failed(report) == ({} if holds else {"stated": Verdict.REFUTED})
     assert not holds or report.checks[0].verdict is Verdict.PROVED
 

@@ -93,10 +93,10 @@ class Draws:
     """Points of a module, more of them as they are asked for; the same in every run."""
 
     def __init__(self, module: Module, kind: Arithmetic, sizes: tuple[Sizes, ...], pool: Pool,
-                 free: tuple[str, ...]) -> None:
+                 free: tuple[str, ...], seed: int = 7) -> None:
         self.module, self.kind, self.sizes, self.pool, self.free = module, kind, sizes, pool, free
         self.facts = Facts.of(module, kind)
-        self._source = random.Random(7)
+        self._source = random.Random(seed)
         self._good: list[dict[str, str]] = []  # modes in which the formula had values
 
     @property
@@ -257,6 +257,6 @@ class WindowDraws(Draws):
         loss = {q: 0 if q in active else 1 if q == second else others[q - 1] for q in range(1, window.n + 1)}
         values: dict[Index, int] = {(q,): _STEP * sign * (top - n) for q, n in loss.items()}
         free = {name: source.choice(_STEPS) for name in self.free}
-        point = Point(window.module, EXACT, {window.entries: values}, {window.entries: (window.n,)}, free)
+        point = Point(window.module, EXACT, {window.entries: values}, free=free)
         point.put("direction", {at: source.randint(-9, 9) for at in values})
         return point.with_upstream({at: source.choice(_UPSTREAM) for at in point.values[window.module.output]})

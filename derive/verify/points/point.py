@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from derive.axes import axes
@@ -33,11 +34,11 @@ class Point(Remembering):
     """
 
     def __init__(self, module: Module, kind: Arithmetic, given: Mapping[str, Values],
-                 shapes: Mapping[str, Index], free: Mapping[str, Any]) -> None:
+                 shapes: Mapping[str, Index] | None = None, free: Mapping[str, Any] = MappingProxyType({})) -> None:
         super().__init__()
         self.module, self.kind, self.given = module, dual(kind), given
         self.free = free
-        self._input_shapes = {name: shapes[name] for name in given}
+        self._input_shapes = {n: shape_of(values) if shapes is None else shapes[n] for n, values in given.items()}
         self.values: dict[str, Values] = {**given, **evaluate(module, given, self._input_shapes, self.kind)}
         self.values |= {name: {(): value} for name, value in free.items()}
         self.shapes: dict[str, Index] = {name: shape_of(values) for name, values in self.values.items()}

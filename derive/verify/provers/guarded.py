@@ -18,7 +18,7 @@ import z3
 from derive.errors import UnsupportedError
 from derive.expr import HOLDS
 from derive.functions import elementary
-from derive.numeric.arithmetic import EXACT, Arithmetic
+from derive.numeric.arithmetic import EXACT, Arithmetic, Calculating
 from derive.ring import Poly
 from derive.verify.provers.algebra import Algebra, TooLarge
 from derive.verify.provers.smt import Terms, context, every, number, opposite, related, some, total, when
@@ -61,7 +61,7 @@ def conjunction(truths: Iterable[Truth]) -> Truth:
     return frozenset(found.items()) or True
 
 
-class Guarded:
+class Guarded(Calculating):
     """Σ over its parts: a polynomial where its guard holds."""
 
     __slots__ = ("parts", "within")
@@ -84,16 +84,8 @@ class Guarded:
             return self.within.of(p + q)
         return self.within.gathered((*self.parts.items(), *right.parts.items()))
 
-    __radd__ = __add__
-
     def __neg__(self) -> Guarded:
         return Guarded({g: -p for g, p in self.parts.items()}, self.within)
-
-    def __sub__(self, other: Any) -> Guarded:
-        return self + -self.within.lift(other)
-
-    def __rsub__(self, other: Any) -> Guarded:
-        return -self + other
 
     def __mul__(self, other: Any) -> Guarded:
         right, times = self.within.lift(other), self.within.algebra.times
@@ -101,8 +93,6 @@ class Guarded:
             return self.within.of(times(a, b))
         return self.within.gathered((guard, times(p, q)) for g, p in self.parts.items()
                                     for h, q in right.parts.items() if (guard := both(g, h)) is not None)
-
-    __rmul__ = __mul__
 
     def where(self, guard: Guard) -> Guarded:
         """The number where the guard holds, else 0."""

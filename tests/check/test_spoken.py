@@ -34,7 +34,7 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     ("pairs", r"Example: for $x = (3, 1, 2, 5)$ the Jacobian is $\begin{pmatrix} 1 & 0 & 0 & 0 \\ 0 & 0 & 1 & 0 \end{pmatrix}$.", "x"),
     ("silu", r"$f'(x) = \sigma(x) + x \sigma'(x) = f(x) + \sigma(x) (1 - f(x))$. In particular $f'(0) = \frac12$.", "ppp"),
     ("silu", r"$f(0) = 0$ and $\sigma'(0) = \frac14$ and $f(1) = 0$.", "ppx"),
-    ("elu", r"$f'(1) = 1$, $f'(-1) = \alpha e^{-1}$, $f'(-1) = \alpha e$.", "pp-"),
+    ("elu", r"$f'(1) = 1$, $f'(-1) = \alpha e^{-1}$.", "pp"),
     ("pinball", r"For $q < y$ we have $\frac{\partial L}{\partial q} = -\tau$ and above $y$ $\frac{\partial L}{\partial q} = 1 - \tau$.", "p-"),
 ]  # fmt: skip
 SIGNS = {"p": ("proved", "tested"), "x": ("refuted",), "-": ("not read",)}

@@ -63,6 +63,8 @@ def test_what_a_formula_does_may_be_said() -> None:
     assert read(r"A layer computes $r = w^\top x - t$.", r"The difference is squared, $\ell = r^2$.",
                 ASKED)
     assert read(r"The logits $z$ are scaled by two, $a_k = 2 z_k$.", ASKED)
+    assert read(r"The square is replaced by the Huber loss $$\rho(r) = \begin{cases} \frac12 r^2 & |r| \le 1 \\ |r| - \frac12 & |r| > 1"
+                r" \end{cases}$$ With $r_n = t_n - w^\top x_n$ the loss is $\ell = \sum_n \rho(r_n)$.", ASKED)
     with pytest.raises(OpenError, match="by three"):
         read(r"The logits $z$ are scaled by three: $a_k = 2 z_k$.", ASKED)
 

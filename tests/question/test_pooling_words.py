@@ -149,7 +149,21 @@ def test_a_size_that_is_told_is_that_of_the_sheet(given, shape, output):
     r"Given $\frac{\partial L}{\partial y_{kl}}$, derive the backward message $\frac{\partial L}{\partial u_{ij}}$ of the %s pooling "
     r"layer with windows $2\times2$ and stride 2.",
     r"Derive the backward message $\frac{\partial y_{kl}}{\partial u_{ij}}$ of the %s pooling layer with windows $2\times2$ and stride 2.",
+    r"A %s pooling layer moves windows $2\times2$ with stride 2 over the input $u$. The output is called $\mathbf{y}$. Derive its backward "
+    r"message, when $\frac{\partial L}{\partial y_{kl}}$ is given.",
 ])
 def test_letters_of_what_is_asked_are_those_of_the_layer(name, asked):
     module = module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{asked % name}\n"))
     assert (module.output, module.inputs) == ("y", ("u",))
+
+
+def test_a_comparison_names_no_layer():
+    question = (r"$L_p$ pooling lies between sum pooling and max pooling. It computes $y_k = \left(\sum_{i \in \Omega(k)} |x_i|^p\right)^{1/p}$"
+                r" with $\Omega(k) = \{2k-1, 2k\}$, $k = 1, \dots, K$. Derive the backward message.")
+    assert module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{question}\n")).output == "y"
+
+
+def test_czech_windows_have_a_size():
+    question = r"Vrstva average pooling: okna mají velikost $2\times2$, krok je 2 v obou směrech. Odvoďte zpětnou zprávu."
+    module = module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{question}\n"))
+    assert [(a.kernel_size, a.stride) for _, f in module.fields for a in f.axes] == [(2, 2), (2, 2)]

@@ -121,3 +121,10 @@ def test_letters_asked_for_beside_the_backward_message_are_parameters(asked: str
     layer = r"A gated linear unit computes $y = (W x + b) \odot \sigma(V x + c)$."
     module = module_of(Card.parse(f"---\nid: q\n---\n# Question\n{layer} Derive {asked}.\n"))
     assert module.parameters == parameters and module.asked[:1] == ("vjp",)
+
+
+@pytest.mark.parametrize("told", ["i.e. the derivatives with respect to", "that is, the gradients with respect to"])
+def test_letters_by_which_parameter_messages_are_taken_are_parameters(told: str) -> None:
+    question = rf"Let $y_{{nd}} = \gamma_d x_{{nd}} + \beta_d$. Derive the parameter messages, {told} $\gamma$ and $\beta$."
+    module = module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{question}\n"))
+    assert (module.inputs, module.parameters) == (("x",), ("gamma", "beta"))

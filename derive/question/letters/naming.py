@@ -496,20 +496,36 @@ _BESIDE = frozenset("V v c a gamma beta".split())  # parameters, too, beside the
 _FED = frozenset("x X y Y t T z h s r d epsilon varepsilon eta lambda tau".split())  # inputs, targets, what is set
 
 
+_THAT_IS = re.compile(r"\s*[,(]?\s*(?:i\s?e\b|that is\b|namely\b|tj\b|to je\b|tedy\b)")
+
+
 def asked_as_parameters(prose: Prose, table: SymbolTable) -> Iterator[Mention]:
-    """W and b of «the parameter messages $\\partial L/\\partial W$ and $\\partial L/\\partial b$»."""
+    r"""W and b of «the parameter messages $\partial L/\partial W$ and $\partial L/\partial b$».
+
+    γ and β of «the parameter messages, i.e. the derivatives with respect to $\gamma_k$ and $\beta_k$».
+    """
     for noun in named(prose.text, "request.message", "request.gradient"):
         before = prose.text[max(0, noun.start - _ADJECTIVE) : noun.start]
         if not ends(before, "request.parameter"):
             continue
-        at = noun.stop
-        for gap in (g for g in prose.gaps if g.start >= noun.stop):
+        at, by = noun.stop, _by_which(prose, noun.stop)
+        for gap in (g for g in prose.gaps if g.start >= (by or noun.stop)):
             own = of_loss(gap.formula.tree or ())
-            if own is None or not _joins(prose.text[at : gap.start]):
+            if own is None and by is None or not _joins(prose.text[by or at : gap.start]):
                 break
-            found = letters_of(gap.formula.part(own[2:], False), table)
+            found = letters_of(gap.formula.part(own[2:], False) if own is not None else gap.formula, table)
+            by = by and gap.start + 1
             yield Mention(found, "parameters", "", prose.said(noun.start, gap.start + 1), gap.formula)
             at = gap.start + 1
+
+
+def _by_which(prose: Prose, start: int) -> int | None:
+    """Where the letters begin in «, i.e. the derivatives with respect to $W$»."""
+    _, stop = prose.sentence(start)
+    by = next((s for s in named(prose.text, "wrt") if start <= s.start < stop), None)
+    between = prose.text[start : by.start] if by is not None else ""
+    told = _THAT_IS.match(between) and named(between, "request.gradient", "request.jacobian")
+    return by.stop if by is not None and told else None
 
 
 def with_asked_parameters(roles: Mapping[str, Role], letters: Collection[str]) -> dict[str, Role]:

@@ -24,7 +24,7 @@ from derive.question.parts.unaccounted import is_aside, without_asides
 from derive.question.requests.verbs import discussed, requested
 from derive.question.sentences.acts import is_background
 from derive.question.words.lexicon import Span, begins, ends, is_near, named, only
-from derive.question.words.prose import GAP, Prose
+from derive.question.words.prose import BREAK, GAP, Prose
 
 _BESIDE = 24  # characters in front of a formula: with the rows $w_k$ of $W$
 _BOTH_GIVEN = "is said, and the layer takes both as given: write the formulas with one of them"
@@ -140,6 +140,8 @@ def _settled(kind: str, span: Span, prose: Prose, module: Module) -> bool:
     """Whether a kind that no formula shows is settled: by the module, or by a formula of its sentence."""
     sentence = prose.sentence(span.start)
     here = [gap.formula for gap in prose.gaps if sentence[0] <= gap.start < sentence[1]]
+    if prose.text[sentence[1] - 1] == BREAK:
+        here += prose.displayed(sentence[1] - 1)
     match kind:
         case "quantity":
             return True

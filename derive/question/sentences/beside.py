@@ -22,6 +22,7 @@ _HARMLESS = frozenset({"skip", "besides", "given"})
 _OF_WINDOWS = ("geometry", "zeros", "ties", "part", "head", "small")  # families in which all is read of a pooling
 _OF_REQUESTS = ("ask", "request", "message", "derivative", "wrt", "preposition", "of_what", "upstream", "letter",
                 "role")
+_NAMES = frozenset("called named denoted".split())  # the output is called $y$
 _WORD = re.compile(r"[^\W\d_]{2}")
 _CHANGES = frozenset("masked noisy tied clipped quantised binarised".split())  # of a layer that formulas compute
 
@@ -59,7 +60,8 @@ def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
     for tokens in sentences(prose):
         asks_ = asks(tokens)
         words = [t for n, t in enumerate(tokens) if _WORD.match(t.text) and t.start not in (asked if asks_ else known)
-                 and not (n and t.text in ("down", "out") and orders(tokens, n - 1))]  # «write down»
+                 and not (n and t.text in ("down", "out") and orders(tokens, n - 1))  # «write down»
+                 and not (t.text in _NAMES and any(o.formulas for o in tokens[n + 1 : n + 3]))]
         words += [] if asks_ else [t for t in tokens if t.start in counted]  # of what, as what
         about = named(_text(tokens, prose), "geometry.pool", "geometry.window") if asks_ else not named(
             _text(tokens, prose), "ties.of", "ties.none")

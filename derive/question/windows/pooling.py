@@ -43,7 +43,7 @@ from derive.notation import read
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.rules.trees import sides, statements
-from derive.notation.symbols import SymbolTable, latex_of
+from derive.notation.symbols import SymbolTable, latex_of, name_of
 from derive.notation.tree import Scripted
 from derive.question.letters.naming import bare_letters
 from derive.question.requests.of_windows import Asked, asked, asked_by_statement
@@ -358,6 +358,9 @@ def _in_the_cards_letters(spec: Pooling, card: Card, words: Words, read_: Read) 
         table, symbols=symbols)
 
 
+_IS_GIVEN = re.compile(r"\s*(?:is|are) (?:given|known)\b")
+
+
 def _of_losses(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
     r"""Y and X of «given $\partial L/\partial Y$, derive $\partial L/\partial X$»; None where it is not so clear."""
     prose = prose_of(card.question, card.question_line, (f for f, _ in read_.nodes))
@@ -366,12 +369,17 @@ def _of_losses(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
     places = {(g.formula.line, g.formula.column): g.start for g in prose.gaps}
     given = {wrt for f, wrt in losses if any(
         only(prose.text, s.stop, places.get((f.line, f.column), -1), "small", "letter.loss", "request", "wrt")
-        for s in named(prose.text, "upstream"))}
+        for s in named(prose.text, "upstream")) or _IS_GIVEN.match(prose.text, places.get((f.line, f.column), -2) + 1)}
     forward = {name for gap in prose.gaps for name in bare_letters(gap.formula)[:1] if ends(
         prose.text[: gap.start], "request.message") and named(prose.text[: gap.start].rpartition(GAP)[2],
                                                               "request.forward")}
     given |= {wrt for _, wrt in losses if latex_of(wrt.tensor) in forward}
     asked_ = {wrt for _, wrt in losses} - given
+    if len(given) == 1 and not asked_:  # «over an input $x$ …, given $\partial L/\partial y_k$»
+        places_ = next(iter(given)).indices
+        letters = [Idx(c) for c in "ijab" if Idx(c) not in places_][: len(places_)]
+        asked_ = {Entry(name_of(name), tuple(letters)) for gap in prose.gaps for name in bare_letters(gap.formula)
+                  if ends(prose.text[: gap.start], "letter.input", over=("naming.article",))}
     if len(given) != 1 or len(asked_) != 1:
         return None
     (output,), (source,) = given, asked_

@@ -340,10 +340,11 @@ class _Text:
                 yield Said("stride", chunk.start, self.at(last).stop, "kernel_size")
 
     def _compared(self, at: int) -> bool:
-        """«unlike ordinary max pooling»: another layer."""
+        """«unlike ordinary max pooling», «lies between sum pooling and max pooling»: another layer."""
         last = bisect_right(self._comparisons, at) - 1
         between = self.text[self._comparisons[last] : at] if last >= 0 else ""
-        return last >= 0 and only(between, 0, len(between), "small.article", "geometry.plain")
+        return last >= 0 and only(between, 0, len(between), "small.article", *(f"geometry.{name}" for name in (
+            "plain", "max", "min", "other", "pool", "and")))
 
     @cached_property
     def _comparisons(self) -> list[int]:

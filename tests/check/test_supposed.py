@@ -26,6 +26,7 @@ QUESTIONS = {
     "cosine": r"Let $s = \frac{u^\top v}{\|u\| \|v\|}$ with $u, v \in \mathbb{R}^n$. Derive $\nabla_u s$.",
     "map": r"Let $y = Wx$ with $W \in \mathbb{R}^{m \times n}$ and $L = \frac12 \|y - t\|^2$. Derive $\nabla_x L$.",
     "gate": r"Let $h_i = z_i s_i + (1 - z_i) c_i$ with $z_i = \frac{1}{1 + e^{-a_i}}$. Derive $\frac{\partial h_i}{\partial a_j}$.",
+    "triplet": r"Let $L = \max(0, \|a - p\|^2 - \|a - q\|^2 + m)$ with $a, p, q \in \mathbb{R}^n$, $m > 0$. Derive $\nabla_a L$.",
     "pairs": r"Max pooling computes $y_i = \max(x_{2i-1}, x_{2i})$, $i = 1, \dots, n$. Derive $\frac{\partial y_i}{\partial x_j}$.",
 }
 SAID = [  # p: proved or tested, x: refuted, -: not read
@@ -78,6 +79,17 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     ("logistic", r"In case of $y = 1$, $\frac{\partial L}{\partial z} = p - 1$ and in case of $y = 0$, $\frac{\partial L}{\partial z} = 1 - p$.", "px"),
     ("pairs", r"If $x_{2i-1} > x_{2i}$, then $\frac{\partial y_i}{\partial x_j} = \delta_{j,2i-1}$.", "p"),
     ("pairs", r"If $x_{2i-1} > x_{2i}$, then $\frac{\partial y_i}{\partial x_j} = \delta_{j,2i}$.", "x"),
+    ("mean", r"For a single example ($n = 1$) the gradient is $\frac{\partial L}{\partial b} = \hat y_1 - y_1$.", "p"),
+    ("mean", r"For a single example ($n = 1$) the gradient is $\frac{\partial L}{\partial b} = y_1 - \hat y_1$.", "x"),
+    ("cosine", r"For unit vectors ($\|u\| = 1$, $\|v\| = 1$) we have $\nabla_u s = v - su$.", "p"),
+    ("cosine", r"For unit vectors ($\|u\| = 1$, $\|v\| = 1$) we have $\nabla_u s = v + su$.", "x"),
+    ("softmax", r"In the binary case $K = 2$, $p_1 = \frac{1}{1 + e^{z_2 - z_1}}$.", "p"),
+    ("softmax", r"In the binary case $K = 2$, $p_1 = \frac{1}{1 + e^{z_1 - z_2}}$.", "x"),
+    ("softmax", r"For all classes but one ($i \ne j$) $\frac{\partial p_i}{\partial z_j} = p_i p_j$.", "-"),
+    ("ridge", r"At initialisation $w = 0$, so $\nabla_w L = -2 X^\top y$.", "p"),
+    ("ridge", r"At the starting point $w = 0$ we have $\nabla_w L = 2 X^\top y$.", "x"),
+    ("triplet", r"If the loss is active ($L > 0$), $\nabla_a L = 2 (q - p)$.", "p"),
+    ("triplet", r"If the loss is active ($L > 0$), $\nabla_a L = 2 (p - q)$.", "x"),
     ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$. For all other inputs $\frac{\partial L}{\partial y} = -2$ as well.", "p-"),
     ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$ and $\frac{\partial L}{\partial y} = -2$.", "pp"),
 ]  # fmt: skip

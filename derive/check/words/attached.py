@@ -10,7 +10,7 @@ from derive.check.letters import numeric
 from derive.check.reading.claims import Kind_
 from derive.check.reading.parts import ARROW
 from derive.check.reading.worded import condition, phrase
-from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, Sentences, listed, phrases, words_in
+from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, Sentences, gloss, listed, phrases, words_in
 from derive.expr import ZERO, And, Bracket, Cond, Entry, Idx, Rel, Size, conditions, eq, joined, walk
 
 _SPACES = re.compile(r"\\q?quad(?![A-Za-z])|\\[;,:! ]|[\s&$]")
@@ -19,6 +19,7 @@ _REST = re.compile(r"[\s$\0,]*\band\s+\0+\s+(?:otherwise|else)\b")
 _APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
 _THAT_IS = re.compile(r",?\s*\(?(?:that\s+is|i\.\s?e)\s*,?\s*(?:if|when)?[\s$\0]*\Z", re.IGNORECASE)
 _AND = re.compile(r"[\s$\0]*,?\s*and[\s$\0]*")
+_LISTS = re.compile(r"[\s$\0]*(?:,|,?\s*and)[\s$\0]*")
 _GAP = re.compile(r"[\s$\0,]*")
 _BEHIND = re.compile(r"\0*\s*[,:]")
 _GOES_ON = re.compile(r"[\s$\0]*[,:]?[\s$]*(?!(?:and|or|but|otherwise|else|respectively)\b)(?:[a-z]|\0)", re.IGNORECASE)
@@ -140,6 +141,28 @@ class Attached(Sentences):
                 return joined(conds) if conds and plain and words and words <= listed("CASE") else None
             at = low
         return None
+
+    def glossed(self, own: Place, here: Sequence[Place], start: int) -> tuple[Cond | None, tuple[tuple[int, int], ...]]:
+        """«For unit vectors ($\\|u\\| = 1$) EQ», «at the starting point $w = 0$ EQ»: a formula says what words say.
+
+        And where these words stand.
+        """
+        first = next((p for p in here if p.item.kind is not Kind_.DEFINITION), None)
+        found = gloss().fullmatch(self.blank[start:first.start].rstrip("\0 ")) if first is not None else None
+        if first is None or found is None or first.start >= own.start or first.item.kind is not Kind_.CONDITION:
+            return None, ()
+        run = [first]
+        for p in here:
+            if run[-1].stop <= p.start < own.start and p.item.kind is Kind_.CONDITION and _LISTS.fullmatch(
+                    self.blank, run[-1].stop, p.start):
+                run.append(p)
+        if any(p.item.kind is Kind_.CONDITION and run[-1].stop <= p.start < own.start for p in here):
+            return None, ()  # another one opens
+        ends = self.blank[run[-1].stop:]
+        if found["bracket"] and not re.match(r"[\s$\0]*\)", ends) or not found["bracket"] and (
+                not isinstance(first.item.node, Rel) or first.item.node.ops != ("=",)):
+            return None, ()
+        return joined(p.item.node for p in run if p.item.node is not None), ((start, first.start),)
 
     def supposed(self, own: Place, start: int) -> tuple[Cond, ...]:
         """What sentences before it in its paragraph suppose, and say nothing else: «Let $T = 1$. Then EQ»."""

@@ -87,9 +87,12 @@ class Beside(Attached):
         attached = self.attached(own, here, start, stop)
         worded, spans = self.worded(own, here) if attached is None and own.item.cond is None else (None, ())
         spans = (*(spans if worded is not None else ()), *self.taken(own, here))
+        glossed, gloss_ = self.glossed(own, here, start) if attached is None and worded is None and (
+            own.item.cond is None) else (None, ())
+        spans = (*spans, *gloss_)
         words = words_in(self._without(spans, start, stop))
         if attached is None and own.item.cond is None and worded is None:
-            attached = self.apposed(own, here, start)
+            attached = glossed or self.apposed(own, here, start)
         attached = attached or worded
         known = listed("PLAIN") | listed("NEUTRAL") | LEADS | self.names
         if attached is not None:
@@ -125,17 +128,18 @@ class Beside(Attached):
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
                         self._denied(own, start, stop), unsure, self.last(own) in listed("DEFINES"),
                         bool(strange or regional) and parts,
-                        self._apart(own, start, stop, bool(told)),
+                        self._apart(own, start, stop, bool(told), gloss_),
                         phrases("CLAIM_ANY").search(self.blank, start, stop) is not None, self._over(own, here))
 
-    def _apart(self, own: Place, start: int, stop: int, conditional: bool) -> str:
+    def _apart(self, own: Place, start: int, stop: int, conditional: bool, told: Iterable[tuple[int, int]] = ()) -> str:
         """Why words say more of it, or of another layer: it is neither right nor wrong then."""
         after = next((p.start for p in self.places if p.start > own.start and p.item.kind is Kind_.CLAIM and (
             p.item.formula is not own.item.formula)), len(self.blank))
         behind = self.blank[own.stop:min(after, stop)]
         begin = self.sentence(start - 1)[0] if start and self.blank[:start].rstrip().endswith(";") else start
         clause = self.clause(own, start)
-        if another := of_another(self.blank[begin:own.start], f"{clause} ∎ {_CLAUSE_END.split(behind)[0]}",
+        ahead = self._without(told, begin, own.start)
+        if another := of_another(ahead, f"{clause} ∎ {_CLAUSE_END.split(behind)[0]}",
                                  self.text[begin:own.start], self.question, self.module):
             return f"“{another}” may tell of another layer than that of the question"
         if done := done_with(behind):

@@ -30,8 +30,10 @@ _CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)whe
                         r"(?:\0+\s+or\s+)?\0*\Z", re.IGNORECASE)
 _ENDS_IN_NUMBER = re.compile(r"=[^=]+=\s*-?\d+\s*[.,;]?\s*$")
 _AND = re.compile(r"[\s$\0]*(?:,|,?\s*and)[\s$\0]*")
-_THEN = re.compile(r"[\s$\0]*(?:,?\s*then\b|,\s*(?:we|it|this|the)\b|:)", re.IGNORECASE)
+_THEN = re.compile(r"[\s$\0]*(?:,?\s*then\b|,\s*(?:we|it|this|the)\b|:|\))", re.IGNORECASE)
 _SHUT = re.compile(r"[\s$\0]*(?:[.;]|\Z)")
+_SOME_OF = frozenset("all any each every some only except without most many other others which that where we get"
+                     .split())
 _OPEN_WITH_THAT = frozenset("provided case assume suppose assuming supposing".split())
 _TELLS = re.compile(r"[a-z]?\s*where\b", re.IGNORECASE)  # where p_k = …: what the letter is
 
@@ -58,6 +60,15 @@ class Place:
     item: Item
     start: int
     stop: int
+
+
+@cache
+def gloss() -> re.Pattern[str]:
+    """«For unit vectors (», «at the starting point »: words at the beginning of a sentence that a formula tells."""
+    others = "|".join(sorted(words_of("en", "CLAIM_ELSE") | words_of("en", "CLAIM_DENIES") | _SOME_OF))
+    return re.compile(r"[\s$]*(?:(?:then|so|now|hence|thus|and|but|in\s+particular|for\s+(?:example|instance)),?\s+)?"
+                      rf"(?P<words>(?:at|in|for|with|if|when|on)\s+(?:(?!(?:{others})\b)[a-z-]+[\s,]*){{1,6}})"
+                      r"(?P<bracket>\()?[\s$]*", re.IGNORECASE)
 
 
 class Sentences:
@@ -108,6 +119,8 @@ class Sentences:
         ahead = self.blank[self.sentence(place.start)[0]:place.start].rstrip("\0 ")
         behind = re.search(r"[^\W\d_][^\0]*\0[^\w.]*\Z", ahead)
         told = not behind and self.last(place) in listed("WHERE") - {"with"}  # «for t y > 1, L = 0»
+        glossed = gloss().fullmatch(ahead)
+        told = told or glossed is not None and glossed["bracket"] is not None
         if earlier is not None and earlier.item.kind is Kind_.CONDITION:
             chain = earlier.item.formula is item.formula
             goes_on = _THEN.match(self.blank, place.stop) or "and" in self.blank[earlier.stop:place.start] and (

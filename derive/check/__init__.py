@@ -36,6 +36,7 @@ from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Rep
 from derive.check.several import each, is_of_several, united
 from derive.check.unasked import layer_of, unrefuted
 from derive.check.words.beside import Beside, Readings
+from derive.check.words.facts import unused
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import Add, Cond, Entry, Expr, Partial, Rel, add, walk
 from derive.formulas import formulas
@@ -43,12 +44,14 @@ from derive.limits import MOST_BLANKS
 from derive.module import Module
 from derive.notation import write
 from derive.notation.formulas import Formula
+from derive.notation.symbols import name_of
 from derive.verify.report import Verdict
 
 __all__ = ["Answered", "Judged", "Points", "Report", "check", "forget"]
 _MOST = 64  # cards, and layers with the letters of a solution, that are remembered
 _OTHER = re.compile(r"\\leftarrow|\\(?:partial|nabla).*(?:\\(?:approx|propto|sim|to|leq?|geq?)(?![A-Za-z])|[<>])",
                     re.DOTALL)  # claims that are no equations
+_UPDATES = re.compile(r"\s*(\\?[A-Za-z]+)\s*\\(?:leftarrow|gets)(?![A-Za-z])")
 _EQUATES = re.compile(r"=|\\(?:approx|doteq|equiv)(?![A-Za-z])")
 _judges: dict[Reading, Judge] = {}
 _modules: dict[tuple[str, str, str | None], Module] = {}
@@ -148,16 +151,21 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
         numbers = told(node, numbers, judge.module)
     asked_at, ends = numbers, {id(p.item.formula) for p in beside.places if p.item.kind is Kind_.CLAIM and numeric(
         p.item.link.terms[-1])}
-    doubts = partly(beside.behind(), judge)
+    doubts, again = partly(beside.behind(), judge), {*_updated(text)}
+    of_given = unused(card.question, layer)
     for number, item in enumerate(place.item for place in beside.places):
         unsure = (doubts[u] for u in sorted(item.uses) if u in doubts)
-        item = replace(item, doubt=item.doubt or next((d for of, d in unsure if of.formula is not item.formula), ""))
+        doubt = item.doubt or next((d for of, d in unsure if of.formula is not item.formula), "")
+        item = replace(item, doubt=doubt or (f"“{of_given}” of the question is not looked at" if of_given else
+                                             beside.supposes(number, judge)))
         if item.kind is Kind_.DEFINITION or item.kind is Kind_.UNREAD and asked_for(item.formula.latex):
             definitions.append(Definition(item.formula.line, item.formula.latex))
         elif item.kind is Kind_.UNREAD and _EQUATES.search(item.formula.latex):
             checks.append(_judged(item, Found(Verdict.NOT_READ, item.reason)))
         elif item.kind is Kind_.CONDITION and item.node is not None:
-            numbers = told(item.node, numbers, judge.module)
+            before, numbers = numbers, told(item.node, numbers, judge.module)
+            if any(n in before and before[n] != numbers[n] for n in numbers) and beside.updates(number):
+                checks.append(_judged(item, Found(Verdict.NOT_READ, "it gives a letter other numbers than before")))
             if isinstance(item.node, Rel) and "=" not in item.node.ops and any(
                     isinstance(n, Partial) for n in walk(item.node)):
                 checks.append(_judged(item, Found(Verdict.NOT_READ, "it is no equation")))
@@ -165,11 +173,16 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             numbers = numbers if item.cond is None else told(item.cond, numbers, judge.module)
             own = judge if item.reading is None else _judge(item.reading, messages)
             there = numbers != asked_at or id(item.formula) in ends
+            if item.uses & again:
+                checks.append(_judged(item, Found(Verdict.NOT_READ, "one of its letters is given a value twice")))
+                continue
             readings = beside.readings(number)
             verdict = _claimed(item, readings, own, {} if readings.general else numbers, there, 1 if from_1 else -1)
             if verdict.verdict not in RIGHT and not _of_values(readings.first) and asked_for(item.formula.latex):
                 definitions.append(Definition(item.formula.line, item.formula.latex))
                 continue
+            if item.letter and verdict.verdict == Verdict.NOT_READ:
+                again.add(item.letter)
             verdict, mistake, line = _weighed(item, verdict, readings.first, own, right, wrong, bool(module.values))
             checks.append(_judged(item, _told(verdict, layer, by, assumed), mistake, line))
     checks += _no_equations(formulas(text, first), found)
@@ -179,6 +192,11 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     mark = _points(card, held, causes, unread, module, judge.module) if marked else None
     statuses = _asked(messages, answers(asked(module), held, judge.module), unread)
     return Report(tuple(checks), tuple(definitions), statuses, mark, path)
+
+
+def _updated(text: str) -> Iterator[str]:
+    r"""δ of \delta \leftarrow …"""
+    yield from (name_of(m[1]) for f in formulas(text) if (m := _UPDATES.match(f.latex)) is not None)
 
 
 def _weighed(item: Item, found: Found, cond: Cond | None, judge: Judge, right: list[Item],

@@ -138,12 +138,25 @@ def at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, la
     It is not read where it is so with indices that are greater ``by`` one alone, which may be meant.
     """
     found = _at_numbers(link, known, module, table, latex)
+    if (lower := _pointing(known, module, -1)) is not None:
+        there = _at_numbers(link, lower, module, table, latex)
+        if found is None or there is None or there.verdict != found.verdict:
+            return Found(Verdict.NOT_READ, "a class or a place may be counted from 0 or from 1")
     if found is not None and found.verdict == Verdict.REFUTED:
         other = moved(link, by, module)
         at = _at_numbers(other, known, module, table, latex) if other is not link else None
         if at is not None and at.verdict in RIGHT:
             return Found(Verdict.NOT_READ, f"it is so if indices are counted from {1 if by < 0 else 0}")
     return found
+
+
+def _pointing(known: Numbers, module: Module, by: int) -> Numbers | None:
+    """The numbers with those greater ``by`` one that are indices, where nothing says from where their axis counts."""
+    found, pointers = axes(module), {*module.table.pointers} & known.keys()
+    begun = {n.tensor for equation in module.equations for e in walk(equation) if isinstance(e, Entry)
+             for d, i in enumerate(e.indices) for n in walk(i) if isinstance(n, Entry) and found.origin(e.tensor, d)}
+    moved_ = {name: {at: n + by for at, n in known[name].items()} for name in pointers - begun}
+    return {**known, **moved_} if moved_ and all(n >= 0 for own in moved_.values() for n in own.values()) else None
 
 
 def _at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, latex: str) -> Found | None:

@@ -77,6 +77,7 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     ("gate", r"If $s = c$, then $\frac{\partial h_i}{\partial a_j} = 0$.", "p"),
     ("gate", r"For $a = 0$ we have $\frac{\partial h}{\partial s} = \frac12 I$.", "p"),
     ("logistic", r"In case of $y = 1$, $\frac{\partial L}{\partial z} = p - 1$ and in case of $y = 0$, $\frac{\partial L}{\partial z} = 1 - p$.", "px"),
+    ("pairs", r"For a tie ($x_{2i-1} = x_{2i}$) we use $\frac{\partial y_i}{\partial x_{2i}} = 1$.", "-"),
     ("pairs", r"If $x_{2i-1} > x_{2i}$, then $\frac{\partial y_i}{\partial x_j} = \delta_{j,2i-1}$.", "p"),
     ("pairs", r"If $x_{2i-1} > x_{2i}$, then $\frac{\partial y_i}{\partial x_j} = \delta_{j,2i}$.", "x"),
     ("mean", r"For a single example ($n = 1$) the gradient is $\frac{\partial L}{\partial b} = \hat y_1 - y_1$.", "p"),
@@ -90,6 +91,7 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     ("ridge", r"At the starting point $w = 0$ we have $\nabla_w L = 2 X^\top y$.", "x"),
     ("triplet", r"If the loss is active ($L > 0$), $\nabla_a L = 2 (q - p)$.", "p"),
     ("triplet", r"If the loss is active ($L > 0$), $\nabla_a L = 2 (p - q)$.", "x"),
+    ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$. With learning rate $0.1$ the new weights are $w = (1.6, 2.2)$.", "p-"),
     ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$. For all other inputs $\frac{\partial L}{\partial y} = -2$ as well.", "p-"),
     ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$ and $\frac{\partial L}{\partial y} = -2$.", "pp"),
 ]  # fmt: skip

@@ -56,13 +56,13 @@ def test_the_front_matter_decides() -> None:
 @pytest.mark.parametrize("phrase", [
     "where $n$ is the number of samples", "$n$ samples", "a batch of $n$ examples", "batch size $n$", "$n$ classes",
     "$n$ denotes the batch size", "of length $n$", "an $n$-dimensional input", "kde $n$ je počet vzorků",
-    "where $n$ is the dimension of the query",
+    "where $n$ is the dimension of the query", "over a batch of size $n$", "over all $n$ positions", "of $n$ numbers",
 ])  # fmt: skip
 def test_sizes(phrase: str) -> None:
     assert list(sizes_said(prose_of(phrase, 1, formulas(phrase)))) == ["n"]
 
 
-@pytest.mark.parametrize("phrase", ["where $n$ is the input", "the slope $n$", "for $n = 3$", "with weights $n$"])
+@pytest.mark.parametrize("phrase", ["where $n$ is the input", "the slope $n$", "for $n = 3$", "with weights $n$", "a step of size $n$"])
 def test_no_sizes(phrase: str) -> None:
     assert not list(sizes_said(prose_of(phrase, 1, formulas(phrase))))
 

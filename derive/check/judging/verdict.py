@@ -460,7 +460,7 @@ def _at_places(claim: Rel, node: Cond, cond: Cond, scope: Scope) -> Found | None
         return Found(Verdict.REFUTED, "", against)
     if kinks.handled(claim) and (beyond := kinks.outside(claim, node, scope, places)) is not None:
         return Found(Verdict.REFUTED, "", beyond[0])
-    said = kinks.said(node, places, scope, kinks.handled(claim))
+    said = kinks.said(node, places, scope, kinks.handled(claim) and scope.module.elementwise)  # of a tie all count
     return Found(Verdict.TESTED, f"at {said} points where it says that it holds") if said >= ENOUGH else None
 
 

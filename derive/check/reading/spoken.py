@@ -21,6 +21,9 @@ _BY = re.compile(
     re.IGNORECASE)
 _GRADIENT = re.compile(rf"\b(?:gradient|derivative)\s+{_IS}\s+{_VALUE}", re.IGNORECASE)
 _JACOBIAN = re.compile(rf"\bJacobian(?:\s+matrix)?(?:\s+{_IS}|:)?\s+{_VALUE}", re.IGNORECASE)
+# of a part, by another letter, or transposed
+_OTHER_JACOBIAN = re.compile(r"\bJacobian(?:\s+matrix)?\s+(?:of\b|with\s+respect\b|w\.?\s?r\b|by\b|for\b)"
+                             r"|\btranspos\w+\s+(?:of\s+)?(?:the\s+)?Jacobian|\b(?:convention|layout)\b", re.IGNORECASE)
 _LETTER = re.compile(r"\$(?P<edge>\$?)\s*(?:\\mathbf\s*)?\{?J\}?\s*(?:_\{?\s*(?P<i>\w)\s*,?\s*(?P<j>\w)\s*\}?)?"
                      r"\s*(?=&?\s*=)")
 
@@ -35,7 +38,7 @@ def told(text: str, question: str, module: Module) -> str:
                              if m["of"] or loss else ""), text)
     if scalar is not None:
         text = _GRADIENT.sub(_equation(lambda _: rf"\frac{{\partial {loss}}}{{\partial {scalar.latex}}}"), text)
-    if pair is None:
+    if pair is None or _OTHER_JACOBIAN.search(text):
         return text
     of, wrt = pair
     text = _JACOBIAN.sub(_equation(lambda _: rf"\frac{{\partial {of.latex}}}{{\partial {wrt.latex}}}"), text)

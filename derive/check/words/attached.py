@@ -167,7 +167,8 @@ class Attached(Sentences):
     def supposed(self, own: Place, start: int) -> tuple[Cond, ...]:
         """What sentences before it in its paragraph suppose, and say nothing else: «Let $T = 1$. Then EQ»."""
         found, at = list[Cond](), start
-        if phrases("CLAIM_ANY").search(self.blank, start, own.start):
+        if phrases("CLAIM_ANY").search(self.blank, *self.sentence(own.start)) or not _goes_on(
+                self.blank[start:own.start]):
             return ()
         while at > 0:
             low, high = self.sentence(at - 1)
@@ -179,8 +180,10 @@ class Attached(Sentences):
             if inside and all(p.item.kind is Kind_.CONDITION for p in inside) and words & listed("SUPPOSE") and (
                     words <= listed("SUPPOSE") | listed("CASE") | QUANTIFIED | LEADS):
                 conds = [c for p in inside for c in conditions(p.item.node)]
-                letters = {n for c in found for n in walk(c) if isinstance(n, (Size, Entry))}
-                if any(letters & {*walk(c)} for c in conds) or not all(
+                later = [p.item.node for p in self.places if high <= p.start < own.start and p.item.node is not None
+                         and p.item.kind is Kind_.CONDITION]
+                letters = {_letter(n) for c in (*found, *later) for n in walk(c)} - {""}
+                if any(letters & {*map(_letter, walk(c))} for c in conds) or not all(
                         isinstance(c, Rel) and {*c.ops} == {"="} for c in conds):
                     break
                 found += map(every, conds)
@@ -255,6 +258,16 @@ class Attached(Sentences):
             if place is not None and place.stop < own.start:
                 rest = _REST.match(self.blank, place.stop)
                 yield p.stop, rest.end() if rest is not None and rest.end() <= own.start else place.stop
+
+
+def _goes_on(before: str) -> bool:
+    """A sentence begins with its formula, or with words that go on with what the one before it supposes."""
+    words = WORD.search(before)
+    return words is None or re.match(rf"[\s$\0]*{phrases('CLAIM_GOES_ON').pattern}", before, re.IGNORECASE) is not None
+
+
+def _letter(node: object) -> str:
+    return node.tensor if isinstance(node, Entry) else node.name if isinstance(node, Size) else ""
 
 
 def restricts(latex: str) -> bool:

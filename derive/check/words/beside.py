@@ -9,9 +9,11 @@ from functools import cache
 from derive.check.judging.equalities import every, of_values
 from derive.check.judging.kinks import compared
 from derive.check.judging.supposed import fixes
+from derive.check.judging.verdict import Judge
 from derive.check.letters import numeric
 from derive.check.reading.claims import Item, Kind_
 from derive.check.reading.worded import condition, named, rows
+from derive.check.report import RIGHT
 from derive.check.words.apart import SUM, done_with, of_another, of_delta, of_part, of_rest, of_terms, over
 from derive.check.words.attached import Attached, opposite, renames, restricts
 from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, listed, phrases, words_in
@@ -33,6 +35,11 @@ _DELTA = re.compile(r"\\delta(?:_(?:(\w)|\{(\w)\}))?(?![A-Za-z_])")  # δ, δ_k
 _HEAD = re.compile(rf"\s*{_DELTA.pattern}\s*&?\s*:?=")
 _OWN_REST = re.compile(r"\A[\s$,]*(?:otherwise|else|elsewhere)\b", re.IGNORECASE)
 _OPENS_REST = re.compile(rf"[\s$]*(?:and\s+|but\s+)?(?:{rows('CLAIM_ELSE')}|{rows('CLAIM_REST')})", re.IGNORECASE)
+_PLAIN_RELATION = re.compile(r"(?<![\w\0])(?:-?\w{1,8}\s*(?:<=|>=|<|>|≤|≥|≠)\s*-?\w+|\w\s+in\s+[\[(]\s*-?\d"
+                             r"|between\s+-?\d)", re.IGNORECASE)
+_DIAGONAL = re.compile(r"\bdiagonal\s+(?:\0|matri)")  # «for diagonal $A$», not «on the diagonal»
+_LET_BE = re.compile(r"\s*(?:now\s+)?let\b[^.;:]*?\b(?P<verb>be|have|sum|solve|lie|satisfy|contain)\b"
+                     r"(?P<article>\s+(?:the|an?)\b)?", re.IGNORECASE)
 _EACH = frozenset("all each every".split())
 _FOR_EACH = re.compile(r"[\s$\0,]*for\s+(?:all|each|every)\b", re.IGNORECASE)
 _CLAUSES = frozenset("if when whenever unless otherwise".split())  # they belong to their own sentence
@@ -79,6 +86,24 @@ class Beside(Attached):
         self._lacking = [m.span() for m in _LACKS.finditer(self.blank)]
         self.letters = Named.of(self.plain, _usual() | self.names)
 
+    def supposes(self, number: int, judge: Judge) -> str:
+        """An equation of its paragraph that does not hold everywhere, and is no entry: «since $\\sum_j t_j = 1$»."""
+        own = self.places[number]
+        for p in self.places:
+            if p.item.kind is not Kind_.CLAIM or p.item.formula is own.item.formula or not p.item.supposes:
+                continue
+            if isinstance(p.item.link.terms[0], Entry) or not numeric(p.item.link.terms[1]):
+                continue
+            between = self.blank[min(p.stop, own.stop):max(p.start, own.start)].strip("\0 ")
+            if not re.search(r"\n\s*\n", between) and judge(p.item.link, p.item.cond).verdict not in RIGHT:
+                return f"`{p.item.formula.latex}` may be supposed"
+        return ""
+
+    def updates(self, number: int) -> bool:
+        """Whether words in front of what a letter is given say that it is computed: «the new weights are $w = …$»."""
+        own = self.places[number]
+        return phrases("CLAIM_UPDATED").search(self.blank, self.sentence(own.start)[0], own.start) is not None
+
     def readings(self, number: int) -> Readings:
         """What the text says of the equation with this number."""
         own = self.places[number]
@@ -104,7 +129,8 @@ class Beside(Attached):
         strange = [w for w in words if w not in known]
         unsure = f"“{strange[0]}” beside it may say where it holds" if strange else ""
         doubt, regional = self._doubt(own, start, stop, spans)
-        parts = (not doubt or regional) and {*strange} <= listed("PART") and not any(
+        of_matrix = _DIAGONAL.search(self.blank, start, own.start) is not None
+        parts = (not doubt or regional) and {*strange} <= listed("PART") and not of_matrix and not any(
             p.item.kind is Kind_.CONDITION and _TOLD.match(self.blank, p.stop) for p in here)
         doubt = unsure or doubt
         others = self._elsewhere(own, stop, attached is None)
@@ -123,6 +149,7 @@ class Beside(Attached):
         doubt = doubt or self._set(own, start, fixed)
         if not doubt and attached is None and (side := _side().search(self.clause(own, start))) is not None:
             doubt = f"“{side[1]}” before it may say where it holds"
+        doubt = doubt or self._in_plain_text(start, stop)
         if not doubt and (supposed := phrases("CLAIM_SUPPOSED").search(self.blank, start, stop)) is not None:
             doubt = f"“{supposed[0]}” beside it may be supposed"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
@@ -188,6 +215,23 @@ class Beside(Attached):
                 self.last(place) in _EACH or _FOR_EACH.match(self.blank, place.stop) is not None
                 or self._is_whole(place.item.formula.latex))
             yield every(part) if all_ else part
+
+    def _in_plain_text(self, start: int, stop: int) -> str:
+        """A condition without dollars, x > 0 or «between 0 and 1»; what a letter is let be before: «let it be one»."""
+        plain = _PLAIN_RELATION.search(self.blank, start, stop)
+        if plain is not None:
+            return f"“{' '.join(plain[0].split())}” beside it may say where it holds"
+        at = start
+        while at > 0:
+            low, high = self.sentence(at - 1)
+            if high != at or re.search(r"\n\s*\n", self.blank[high - 1:start].strip("\0 ")):
+                break
+            let = _LET_BE.match(self.blank, low, high)
+            if let is not None and (not let["article"] or let["verb"] != "be" or phrases("CLAIM_KIND").search(
+                    self.blank, low, high)):
+                return "what a letter is let be before it may say where it holds"
+            at = low
+        return ""
 
     def _is_whole(self, latex: str) -> bool:
         """A letter of several entries stands without an index on the left."""

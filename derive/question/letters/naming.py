@@ -391,6 +391,10 @@ _EQUALS = re.compile(r"\s*(?:\([^=]*\)\s*)?:?=")
 _SHAPE = re.compile(r"\s*[A-Za-z](?:\s*\\times\s*(?:[A-Za-z]|\d+))+\s*")
 
 
+_OF_SIZE = re.compile(r"\b(?:batch|mini-?batch|samples?|(?:data ?|training )?sets?|vectors?|sequences?|groups?|lists?)"
+                      r" of (?:size|length|dimension)\s*\Z")
+
+
 def sizes_said(prose: Prose) -> Iterator[str]:
     """The LaTeX of letters that are sizes: «$n$ is the number of samples», «$K$ classes», «$N \\times p$».
 
@@ -411,7 +415,8 @@ def sizes_said(prose: Prose) -> Iterator[str]:
         if re.search(r"\bsteps? of size\s*\Z", before):
             continue  # of an Euler step, or of a descent
         if _is_size(rest) or begins(rest, 0, "sized.things") or ends(before, "sized.number", most=5) or ends(
-                before, "sized.dimension", most=3) or ends(before, "sized.of_what", "sized.by"):
+                before, "sized.dimension", most=3) or ends(before, "sized.of_what", "sized.by") or (
+                _OF_SIZE.search(before)):
             yield letter[1]
 
 

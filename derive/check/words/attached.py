@@ -166,14 +166,12 @@ class Attached(Sentences):
 
     def supposed(self, own: Place, start: int) -> tuple[Cond, ...]:
         """What sentences before it in its paragraph suppose, and say nothing else: «Let $T = 1$. Then EQ»."""
-        found, at = list[Cond](), start
+        found = list[Cond]()
         if phrases("CLAIM_ANY").search(self.blank, *self.sentence(own.start)) or not _goes_on(
                 self.blank[start:own.start]):
             return ()
-        while at > 0:
-            low, high = self.sentence(at - 1)
-            if re.search(r"\n\s*\n", self.blank[high - 1:own.start].strip("\0 ")) or phrases("CLAIM_ANY").search(
-                    self.blank, low, high):
+        for low, high in self.before(start):
+            if phrases("CLAIM_ANY").search(self.blank, low, high):
                 break
             inside = [p for p in self.places if low <= p.start < high]
             words = {w.lower() for w in WORD.findall(self.blank[low:high])}
@@ -187,7 +185,6 @@ class Attached(Sentences):
                         isinstance(c, Rel) and {*c.ops} == {"="} for c in conds):
                     break
                 found += map(every, conds)
-            at = low
         return tuple(found)
 
     def _labels(self, run: Sequence[Place], own: Place, start: int) -> bool:

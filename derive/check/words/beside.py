@@ -221,16 +221,11 @@ class Beside(Attached):
         plain = _PLAIN_RELATION.search(self.blank, start, stop)
         if plain is not None:
             return f"“{' '.join(plain[0].split())}” beside it may say where it holds"
-        at = start
-        while at > 0:
-            low, high = self.sentence(at - 1)
-            if high != at or re.search(r"\n\s*\n", self.blank[high - 1:start].strip("\0 ")):
-                break
+        for low, high in self.before(start):
             let = _LET_BE.match(self.blank, low, high)
             if let is not None and (not let["article"] or let["verb"] != "be" or phrases("CLAIM_KIND").search(
                     self.blank, low, high)):
                 return "what a letter is let be before it may say where it holds"
-            at = low
         return ""
 
     def _is_whole(self, latex: str) -> bool:

@@ -17,7 +17,8 @@ _NORMALISED = re.compile(r"\b(?:normali[sz]ed|unit)\s*\Z")  # with normalised $u
 _IS = re.compile(r"(?:is|are|be|being)\b")
 _TO_ONE = re.compile(r"\b(?:sum|sums|summing|summed|add|adds)\s+(?:up\s+)?to\s+(?:one|\$?1\$?)\b"
                      r"|\bconvex\s+combination\b")
-_RELATIONS = re.compile(r"(?<![A-Za-z\\])([A-Za-z])\s*(?:=\s*\1\s*\^|\^\S*\s*\1\s*=)|\\\|\s*[A-Za-z\\]+\s*\\\|\s*=\s*1")
+_RELATIONS = re.compile(r"(?<![A-Za-z\\])([A-Za-z])\s*(?:=\s*\1\s*\^|\^\S{0,12}\s*\1\s*=)"
+                        r"|\\\|\s*[A-Za-z\\]+\s*\\\|\s*=\s*1")  # A = A^T, |u| = 1
 
 
 def unused(question: str, module: Module) -> str:
@@ -29,9 +30,10 @@ def unused(question: str, module: Module) -> str:
         return said[0].strip("$ ")
     starts = [0, *(m.end() for m in re.finditer("\n", question))]
     places = [(f, starts[f.line - 1] + f.column) for f in formulas(question)]
-    hidden = question
+    chars = [*question]
     for formula, at in places:
-        hidden = hidden[:at] + " " * len(formula.latex) + hidden[at + len(formula.latex):]
+        chars[at:at + len(formula.latex)] = " " * len(formula.latex)
+    hidden = "".join(chars)
     for formula, at in places:
         letter = _LETTER.match(formula.latex)
         if letter is None or "=" in formula.latex or name_of(letter[1]) not in given:

@@ -31,6 +31,8 @@ _CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)whe
 _ENDS_IN_NUMBER = re.compile(r"=[^=]+=\s*-?\d+\s*[.,;]?\s*$")
 _AND = re.compile(r"[\s$\0]*(?:,|,?\s*and)[\s$\0]*")
 _THEN = re.compile(r"[\s$\0]*(?:,?\s*then\b|,\s*(?:we|it|this|the)\b|:|\))", re.IGNORECASE)
+_BREAK = 100  # blanks between two paragraphs
+_IN_MIND = 12
 _SHUT = re.compile(r"[\s$\0]*(?:[.;]|\Z)")
 _SOME_OF = frozenset("all any each every some only except without most many other others which that where we get"
                      .split())
@@ -67,7 +69,7 @@ def gloss() -> re.Pattern[str]:
     """«For unit vectors (», «at the starting point »: words at the beginning of a sentence that a formula tells."""
     others = "|".join(sorted(words_of("en", "CLAIM_ELSE") | words_of("en", "CLAIM_DENIES") | _SOME_OF))
     return re.compile(r"[\s$]*(?:(?:then|so|now|hence|thus|and|but|in\s+particular|for\s+(?:example|instance)),?\s+)?"
-                      rf"(?P<words>(?:at|in|for|with|if|when|on)\s+(?:(?!(?:{others})\b)[a-z-]+[\s,]*){{1,6}})"
+                      rf"(?P<words>(?:at|in|for|with|if|when|on)\s+(?:(?!(?:{others})\b)[a-z-]++[\s,]*+){{1,6}})"
                       r"(?P<bracket>\()?[\s$]*", re.IGNORECASE)
 
 
@@ -138,6 +140,17 @@ class Sentences:
     def sentence(self, at: int) -> tuple[int, int]:
         place = bisect_right(self.ends, at)
         return self.ends[place - 1] if place else 0, self.ends[place] if place < len(self.ends) else len(self.text)
+
+    def before(self, start: int) -> Iterator[tuple[int, int]]:
+        """The sentences in front of one in its paragraph, the last first; no more than a reader has in mind."""
+        for _ in range(_IN_MIND):
+            low, high = self.sentence(start - 1) if start > 0 else (0, 0)
+            around = self.blank[max(low, high - _BREAK):high], self.blank[high:high + _BREAK]
+            blank = around[0][len(around[0].rstrip()):] + around[1][:len(around[1]) - len(around[1].lstrip())]
+            if start == 0 or blank.count("\n") > 1:
+                return
+            yield low, high
+            start = low
 
     def clause(self, own: Place, start: int) -> str:
         """The words in front of it, behind the equation before it and the last full stop."""

@@ -9,7 +9,7 @@ from derive.check.reading.claims import Item, repeated
 from derive.expr import Idx, free_indices
 from derive.records import dataclass
 
-_BARE = re.compile(r"(?:(\w+)\s+)?(?:(\w+)\s+)?\$\s*(\\?[A-Za-z]+)\s*\$")  # a letter by itself, two words before
+_BARE = re.compile(r"(?:(?<!\w)(\w++)\s+)?(?:(?<!\w)(\w++)\s+)?\$\s*(\\?[A-Za-z]+)\s*\$")  # $c$, and two words before
 _EACH, _OVER = frozenset("all each every any".split()), frozenset("over in to from across along".split())
 _IS = re.compile(r",?\s*(?:is|be|being|denotes?|marks?|stands\s+for)(?:\s+[a-z-]+){1,4}", re.IGNORECASE)
 _CLASS = frozenset("class classes label labels target targets".split())

@@ -11,6 +11,7 @@ MOST_DEPTH = 20  # lists in lists
 MOST_CHARACTERS = 10_000  # of a question, of a statement; ten times as many as those of any bank have
 MOST_FORMULAS = 200
 MOST_CHECKED = 400  # formulas of a solution
+MOST_FIXED = 12  # a size of a special case, «for K = 10», at which all is calculated
 MOST_BLANKS = 500  # in a row, of a solution that is checked
 MOST_IN_A_SENTENCE = 2_000  # characters of a question, a formula one of them
 MOST_NAMED = 60  # layers that a question names in words

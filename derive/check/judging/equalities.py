@@ -55,6 +55,7 @@ def of_values(rel: Rel) -> bool:
     return not any(isinstance(t, (Idx, Tuple, Star, Arg)) for t in rel.terms) and any(
         isinstance(n, Entry) for n in walk(rel))
 
+
 def every(cond: Cond) -> Cond:
     """Of every entry: [g_i ≠ 1] summed is 0, for g_i = 1."""
     heads = [t for t in cond.terms if _spans(t, cond)] if isinstance(cond, Rel) and cond.ops == ("=",) else []
@@ -147,6 +148,7 @@ def _assigned(head: Entry, value: Expr, node: Cond, points: Iterable[Point], sco
             if facts.hold(moved):
                 yield moved
 
+
 def both(left: Expr, right: Expr, node: Cond, points: Iterable[Point],
           scope: Scope) -> Iterator[tuple[Point, Any, tuple[Any, ...]]]:
     """Two terms inside a claim as functions, at each point and each value of their indices."""
@@ -165,6 +167,7 @@ def both(left: Expr, right: Expr, node: Cond, points: Iterable[Point],
             yield from ((point, at, sides) for at in claim.assignments(point))
     except (DeriveError, ValueError, LookupError):
         return
+
 
 def closings(point: Point, gap: Gap, scope: Scope) -> Iterator[Point]:
     """The point with one of its numbers such that a gap is closed, which of exact numbers must be affine in it."""
@@ -188,6 +191,7 @@ def closings(point: Point, gap: Gap, scope: Scope) -> Iterator[Point]:
                     yield both
                     break
 
+
 def _closed(point: Point, gap: Gap, name: str, at: Any, scope: Scope) -> Point:
     """The point with one of its numbers such that a gap is closed, by secants."""
     before, step = gap(point), scope.kind.number(_STEP)
@@ -198,6 +202,7 @@ def _closed(point: Point, gap: Gap, name: str, at: Any, scope: Scope) -> Point:
             break
         before, step = now, -now * step / (now - before)
     return point
+
 
 def with_number(point: Point, name: str, at: Any, change: Any) -> Point:
     """The point with one of its numbers changed, of the upstream gradient, too."""

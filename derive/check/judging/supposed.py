@@ -28,6 +28,7 @@ from derive.expr import (
     transform,
     walk,
 )
+from derive.limits import MOST_FIXED
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
 
@@ -38,7 +39,7 @@ Extents = dict[str, int | str]
 def fixes(cond: Cond, link: Rel, module: Module) -> bool:
     """K = 2 and m = n of sizes; w = 0 of letters that are given.
 
-    An equation must differentiate by others, or nothing may have a kink.
+    An equation must differentiate by others, or nothing may have a kink.  A size is a small number.
     Of g_i = 1 beside an equation of i that entry alone is meant.
     """
     cond = entrywise(cond)
@@ -46,7 +47,7 @@ def fixes(cond: Cond, link: Rel, module: Module) -> bool:
     if isinstance(head, Size):
         known = {n for s in module.table.symbols for n in s.sizes}
         return head.name in known and (isinstance(value, Size) and value.name in known or isinstance(
-            value, Num) and value.value >= 1 and value.value.denominator == 1)
+            value, Num) and value.value.denominator == 1 and 1 <= value.value <= MOST_FIXED)
     if not isinstance(value, Num):
         return False
     if not isinstance(head, Entry) or head.tensor not in module.given or not all(

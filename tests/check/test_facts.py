@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import derive
+from tests.check.verdicts import agree
 
 QUADRATIC = r"Let $f = x^\top A x$ with %s. Derive $\nabla_x f$."
 TARGETS = r"Let $q_i = \frac{e^{z_i}}{\sum_{j=1}^n e^{z_j}}$ and $L = -\sum_{i=1}^n t_i \log q_i$ %s. Derive $\frac{\partial L}{\partial z_i}$."
@@ -28,18 +28,15 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     (CLASS, r"For $z = (0, 0, 0)$ and $y = 1$, $\nabla_z L = (-\frac23, \frac13, \frac13)$.", "-"),
     (CLASS, r"For $z = (0, 0, 0)$ and $y = 1$, $\nabla_z L = (\frac13, -\frac23, \frac13)$.", "-"),  # from 0 or from 1?
     (HEATED, r"Let $T = 1$. Then $\frac{\partial p_i}{\partial z_j} = p_i (\delta_{ij} - p_j)$.", "p"),
-    (HEATED, r"Let $T = 1$. The derivative is $\frac{\partial p_i}{\partial z_j} = p_i (\delta_{ij} - p_j)$ for general $T$.", "x"),
-    (HEATED, r"Let $T = 1$. This formula, $\frac{\partial p_i}{\partial z_j} = p_i (\delta_{ij} - p_j)$, holds everywhere.", "x"),
+    (HEATED, r"Let $T = 1$. The derivative is $\frac{\partial p_i}{\partial z_j} = p_i (\delta_{ij} - p_j)$ for general $T$.", "-"),
+    (HEATED, r"Let $T = 1$. This formula, $\frac{\partial p_i}{\partial z_j} = p_i (\delta_{ij} - p_j)$, holds everywhere.", "-"),
     (NEURON, r"Let $\delta = 2 (y - t)$. Then $\frac{\partial L}{\partial b} = \delta$. Now let $\delta = y - t$; then "
              r"$\frac{\partial L}{\partial b} = \delta$.", "p--"),
     (LAYER, r"The transposed Jacobian is $J = \operatorname{diag}(1 - h \odot h) W$.", ""),
     (LAYER, r"The Jacobian is $J = \operatorname{diag}(1 - h \odot h) W$.", "p"),
 ]  # fmt: skip
-SIGNS = {"p": ("proved", "tested"), "x": ("refuted", "not read"), "-": ("not read",)}
 
 
 @pytest.mark.parametrize(("question", "text", "signs"), SAID)
 def test_verdicts(question: str, text: str, signs: str) -> None:
-    found = derive.check(derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{question}\n"), text=text).checks
-    assert len(found) == len(signs), found
-    assert all(c.verdict in SIGNS[sign] for c, sign in zip(found, signs, strict=True)), found
+    agree(question, text, signs)

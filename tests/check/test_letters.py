@@ -2,7 +2,7 @@ r"""Letters with two meanings, letters told in some cases only, chains that end 
 
 import pytest
 
-import derive
+from tests.check.verdicts import agree
 
 POOL = (r"A max pooling layer with $3 \times 3$ windows and stride 2 computes $f_{kl} = \max_{(i, j) \in \Omega(k, l)}"
         r" x_{ij}$. Derive the backward message.")
@@ -63,12 +63,8 @@ SAID = [
     (MEAN, f"If $k \\le i \\le k + 2$, then ${OF_K} \\frac13$, otherwise ${OF_K} 0$.", "pp"),
     (MEAN, f"If $x_i$ lies in the window, i.e. $k \\le i \\le k + 2$, then ${OF_K} \\frac13$, else ${OF_K} \\frac13$.", "p-"),
 ]  # fmt: skip
-SIGNS = {"p": ("proved", "tested"), "x": ("refuted",), "-": ("not read",)}
 
 
 @pytest.mark.parametrize(("question", "text", "signs"), SAID)
 def test_verdicts(question: str, text: str, signs: str) -> None:
-    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{question}\n")
-    found = [c.verdict for c in derive.check(card, text=text).checks]
-    assert len(found) == len(signs), found
-    assert all(verdict in SIGNS[sign] for verdict, sign in zip(found, signs, strict=True)), found
+    agree(question, text, signs)

@@ -3,6 +3,7 @@
 import pytest
 
 import derive
+from tests.check.verdicts import agree, card_of
 
 FUNCTIONS = r"Derive the derivatives of $s(z) = \frac{1}{1 + e^{-z}}$, $f(z) = \ln(1 + e^z)$ and $r(z) = \max(0, z)$."
 HELPED = r"Find $f'(x)$ and $g'(x)$ for $f(x) = x^3$ and $g(x) = x \sigma(x)$ with $\sigma(x) = \frac{1}{1 + e^{-x}}$."
@@ -19,18 +20,11 @@ SAID = [
     (TASK, OF_Y % "(1 - y_k^2) x_j", "p"),
     (TASK, OF_Y % "(1 - y_k) x_j", "-"),  # the words may ask about some of the inputs alone
 ]  # fmt: skip
-SIGNS = {"p": ("proved", "tested"), "x": ("refuted",), "-": ("not read",)}
-
-
-def card_of(question: str) -> derive.Card:
-    return derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{question}\n")
 
 
 @pytest.mark.parametrize(("question", "text", "signs"), SAID)
 def test_verdicts(question: str, text: str, signs: str) -> None:
-    found = [c.verdict for c in derive.check(card_of(question), text=text).checks]
-    assert len(found) == len(signs), found
-    assert all(verdict in SIGNS[sign] for verdict, sign in zip(found, signs, strict=True)), found
+    agree(question, text, signs)
 
 
 def test_each_of_several_functions_is_asked_for() -> None:

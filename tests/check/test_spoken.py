@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import derive
+from tests.check.verdicts import agree
 
 QUESTIONS = {
     "softmax": r"Let $p_i = \frac{e^{z_i}}{\sum_k e^{z_k}}$. Derive $\frac{\partial p_i}{\partial z_j}$.",
@@ -37,12 +37,8 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     ("elu", r"$f'(1) = 1$, $f'(-1) = \alpha e^{-1}$.", "pp"),
     ("pinball", r"For $q < y$ we have $\frac{\partial L}{\partial q} = -\tau$ and above $y$ $\frac{\partial L}{\partial q} = 1 - \tau$.", "p-"),
 ]  # fmt: skip
-SIGNS = {"p": ("proved", "tested"), "x": ("refuted",), "-": ("not read",)}
 
 
 @pytest.mark.parametrize(("question", "text", "signs"), SAID)
 def test_verdicts(question: str, text: str, signs: str) -> None:
-    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{QUESTIONS[question]}\n")
-    found = derive.check(card, text=text).checks
-    assert len(found) == len(signs), found
-    assert all(c.verdict in SIGNS[sign] for c, sign in zip(found, signs, strict=True)), found
+    agree(QUESTIONS[question], text, signs)

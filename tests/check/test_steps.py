@@ -3,6 +3,7 @@
 import pytest
 
 import derive
+from tests.check.verdicts import agree
 
 QUESTIONS = {
     "dense": r"A layer computes $s_k = \sum_{j=1}^n W_{kj} x_j + b_k$ and $y_k = \sigma(s_k)$ with"
@@ -89,15 +90,11 @@ SAID = [
     ("ce", r"After simplification, $\frac{\partial L}{\partial z_i} = t_i - p_i$.", "x"),
     ("ce", r"Let $z = (0, 0)$, $t = (1, 0)$. Then $p = (\tfrac12, \tfrac12)$ and $\nabla_z L = (-\tfrac12, \tfrac{1}{2})$.", "pp"),
 ]  # fmt: skip
-SIGNS = {"p": ("proved", "tested"), "x": ("refuted",), "-": ("not read",)}
 
 
 @pytest.mark.parametrize(("question", "text", "signs"), SAID)
 def test_verdicts(question: str, text: str, signs: str) -> None:
-    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{QUESTIONS[question]}\n")
-    found = [c.verdict for c in derive.check(card, text=text).checks]
-    assert len(found) == len(signs), found
-    assert all(verdict in SIGNS[sign] for verdict, sign in zip(found, signs, strict=True)), found
+    agree(QUESTIONS[question], text, signs)
 
 
 def test_a_missing_sum_is_named_and_what_follows_in_a_chain_is_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import derive
+from tests.check.verdicts import agree
 
 QUESTIONS = {
     "poisson": r"Let $L = \sum_{i=1}^n (e^{\eta_i} - y_i \eta_i)$ with $\eta_i = \sum_j X_{ij} w_j$. Derive $\frac{\partial L}{\partial w_j}$.",
@@ -95,15 +96,11 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$. For all other inputs $\frac{\partial L}{\partial y} = -2$ as well.", "p-"),
     ("unit_loss", r"For $w = (1,2)$, $x = (3,1)$, $y = 4$: $e = 1$ and $\frac{\partial L}{\partial y} = -2$.", "pp"),
 ]  # fmt: skip
-SIGNS = {"p": ("proved", "tested"), "x": ("refuted",), "-": ("not read",)}
 
 
 @pytest.mark.parametrize(("question", "text", "signs"), SAID)
 def test_verdicts(question: str, text: str, signs: str) -> None:
-    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{QUESTIONS[question]}\n")
-    found = derive.check(card, text=text).checks
-    assert len(found) == len(signs), found
-    assert all(c.verdict in SIGNS[sign] for c, sign in zip(found, signs, strict=True)), found
+    agree(QUESTIONS[question], text, signs)
 
 
 def test_what_is_supposed_is_said() -> None:

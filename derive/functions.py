@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
+from derive.errors import UnsupportedError
 from derive.expr import MINUS_ONE, ONE, PI, ZERO, Add, Entry, Expr, Fn, Mul, Num, Pow, add, mul, sub, subst
 from derive.records import dataclass
 
@@ -76,8 +77,9 @@ class Function:
         return not self.definition and not self.sloped
 
     def derived(self, argument: Expr) -> Expr:
-        """f'(argument)."""
-        assert self.derivative is not None
+        """f'(argument); raises :class:`UnsupportedError` for a function of counts."""
+        if self.derivative is None:
+            raise UnsupportedError(f"the derivative of a {self.words} is not covered")
         return subst(self.derivative, {U: argument})
 
     def defined(self, argument: str, sloped: bool = False) -> str:
@@ -125,6 +127,9 @@ _ALL = (
              numpy="np.vectorize(math.erf, otypes=[float])({})", sympy="erf", mpmath="erf"),
     Function("abs", ("abs",), r"\left|{}\right|", "absolute value", _of("sign"),
              (Corner(ZERO, mul(MINUS_ONE, U), U),), number=abs, exact=abs, numpy="abs({})", sympy="Abs", mpmath="fabs"),
+    Function("factorial", (), "{}!", "factorial", domain="nonnegative", number=lambda u: math.gamma(u + 1),
+             numpy="np.vectorize(lambda u: math.gamma(u + 1), otypes=[float])({})", sympy="factorial",
+             mpmath="factorial"),  # of a count: it has no derivative here
     Function("sign", ("sign", "sgn"), r"\mathop{\mathrm{sign}}", "sign", ZERO, (Corner(ZERO, MINUS_ONE, ONE),),
              number=lambda u: float((u > 0) - (u < 0)), exact=lambda u: (u > 0) - (u < 0), numpy="np.sign({})",
              sympy="sign", mpmath="sign"),

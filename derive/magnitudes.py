@@ -11,6 +11,7 @@ import derive.expr as ex
 from derive.expr import ONE, Add, Entry, Extremum, Fn, Idx, In, Mul, Node, Num, Pow, Rel, walk
 from derive.module import Module
 from derive.notation.symbols import is_capital
+from derive.pointers import counts
 
 EPSILONS = ("epsilon", "varepsilon")
 _ZERO_ONE, _PLUS_MINUS = (Fraction(0), Fraction(1)), (Fraction(-1), Fraction(1))
@@ -59,8 +60,9 @@ def targets(module: Module) -> Mapping[str, _Labels]:
     one-hot, in max(0, 1 − t s) ±1.
     """
     found: dict[str, _Labels] = {}
+    labels = {*module.constants} - counts(module.equations)
     for node in (n for e in module.equations for n in walk(e.terms[1])):
-        constants = [n for n in walk(node) if isinstance(n, Entry) and n.tensor in module.constants]
+        constants = [n for n in walk(node) if isinstance(n, Entry) and n.tensor in labels]
         for c in constants if isinstance(node, (Mul, Extremum)) else ():
             terms = [{*n.terms} for n in node.children() if isinstance(n, Add)]
             if isinstance(node, Extremum):

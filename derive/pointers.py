@@ -1,4 +1,4 @@
-"""Tensors whose entries are indices of another's axis: labels y_i of s_{i,y_i}, word numbers w_t of E_{w_t d}."""
+"""Tensors of whole numbers: labels y_i of s_{i,y_i}, word numbers w_t of E_{w_t d}, the counts k of k!."""
 
 from __future__ import annotations
 
@@ -38,3 +38,9 @@ def _compared(node: ex.Node, variables: Collection[ex.Expr]) -> dict[str, Slot]:
     return {e.tensor: slots[0] for part in ex.walk(node) if isinstance(part, ex.Rel) and part.ops == ("=",)
             for k, e in (part.terms, part.terms[::-1]) if isinstance(k, ex.Idx) and isinstance(e, ex.Entry)
             if k in variables and (slots := stands(k, node))}
+
+
+def counts(equations: Iterable[ex.Rel]) -> frozenset[str]:
+    """The letters whose factorial is taken: whole numbers from 0 on."""
+    factorials = (n for e in equations for n in ex.walk(e) if isinstance(n, ex.Fn) and n.name == "factorial")
+    return frozenset(n.tensor for f in factorials for n in ex.walk(f) if isinstance(n, ex.Entry))

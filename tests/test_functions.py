@@ -17,6 +17,8 @@ from rich.console import Console
 
 import derive
 from derive import functions
+from derive.exposition.subject import Subject
+from derive.exposition.worked import worked
 from derive.expr import MINUS_ONE, ZERO, Fn, Num, mul
 from derive.functions import FUNCTIONS, Corner, Function, U, elementary, value
 from derive.numbers import Numbers
@@ -28,6 +30,7 @@ from derive.solve import stated
 from derive.statement import Statement
 
 NAMES = tuple(record.name for record in elementary())
+SMOOTH = tuple(name for name in NAMES if FUNCTIONS[name].derivative is not None)
 CARD = """---
 type: question
 id: {key}
@@ -80,7 +83,7 @@ def planted() -> Iterator[None]:
         functions.register(record)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SMOOTH)
 def test_a_derivative_is_that_of_sympy_of_dual_numbers_and_of_differences(name: str) -> None:
     record, u = FUNCTIONS[name], sympy.Symbol("u", real=True)
     by_sympy = getattr(sympy, record.sympy)(u).diff(u)
@@ -179,3 +182,17 @@ def test_a_new_function_is_one_record(tmp_path: Path, planted: None) -> None:
     functions.forget("sech")
     with pytest.raises(derive.DeriveError):
         solve(tmp_path, r"y_k = x_k \operatorname{sech}(2 x_k)", "sech_gone")
+
+
+def test_a_count_has_a_factorial_and_no_derivative() -> None:
+    text = CARD.format(key="count", formula=r"L = \sum_{k=1}^{n} (e^{x_k} - y_k x_k + \log(y_k!))")
+    solution = derive.solve(derive.Card.parse(text))
+    assert solution.report.ok and solution.module.constants == ("y",)
+    at = {"x": np.array([0.5, -1.0]), "y": np.array([3, 0])}
+    assert float(solution.forward(**at)) == pytest.approx(math.exp(0.5) - 1.5 + math.log(6) + math.exp(-1.0))
+    with precision():
+        drawn = worked(Subject(solution.messages), DECIMAL)[0].point.tensor("y").values()
+    assert all(value == int(value) >= 0 for value in drawn)
+    asked = text.replace("Derive the backward message of this layer", r"Derive $\partial L/\partial y_k$")
+    with pytest.raises(derive.UnsupportedError, match="the derivative of a factorial is not covered"):
+        derive.solve(derive.Card.parse(asked))

@@ -22,6 +22,7 @@ from derive.module import Module, Update
 from derive.numeric.arithmetic import EXACT, Arithmetic, close
 from derive.numeric.point import Index, TwoCases, Undefined
 from derive.numeric.shapes import extents
+from derive.pointers import counts
 from derive.receptive_field import shares
 from derive.reductions import selects
 from derive.verify.points.claims import Claim, Compiler, Refuted, shown
@@ -270,7 +271,9 @@ class _Draws(Draws):
         sums = {name: axis for name, (_, axis) in labels.items() if axis is not None} | chances
         sums = {name: axis for name, axis in sums.items() if name not in facts.totals}
         self._chances = tuple(chances)
-        self.facts = replace(facts, listed={**facts.listed} | {name: values for name, (values, _) in labels.items()},
+        listed = {name: values for name, (values, _) in labels.items()} | dict.fromkeys(
+            counts(module.equations), tuple(map(Fraction, range(5))))
+        self.facts = replace(facts, listed={**facts.listed} | listed,
                              totals={**facts.totals} | {n: Total((d,), Fraction(1)) for n, d in sums.items()})
         fractions = (name for name in facts.single if not any(facts.fits(name, n) for n in (-2, -1, 1, 2)))
         self._expected = {**expected(module), **dict.fromkeys(chances, "positive"), **dict.fromkeys(fractions, "unit")}

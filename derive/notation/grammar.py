@@ -1,7 +1,7 @@
 """Tokens → flat tree: brackets, scripts, arguments.
 
     items     item*
-    item      operator | + − * ⊤ | base script*
+    item      operator | + − * ⊤ | base script* | item !
     base      letter, number, \\max, \\log, words … | bracket items bracket | command argument …
     script    _ argument | ^ argument | ′
     argument  letter, number … | + − * ⊤ ′ | { items } | { ′ … } | command argument …
@@ -52,10 +52,20 @@ class _Parser:
         return self.source.error(token.start, f"`{self.source.latex[token.start : token.end]}` {what}")
 
     def items(self) -> tuple[tr.Item, ...]:
-        found = []
+        found: list[tr.Item] = []
         while self.next() and self.next() not in _CLOSES:
             found.append(self.item())
+            if self.next() == "BANG":
+                found[-1:] = self.factorial(found[-1])
         return with_ranges(found)
+
+    def factorial(self, of: tr.Item) -> tuple[tr.Item, tr.Item]:
+        """k! of the count k."""
+        sign = self.take()
+        if tr.is_token(of, *_MARKS) or self.next() == "BANG":
+            raise self.refused(sign)
+        inside = of.items if tr.is_group(of, "LPAREN") else (of,)
+        return tr.Token("FN", "factorial", of.start, of.start), tr.Group("LPAREN", inside, of.start, sign.end)
 
     def item(self) -> tr.Item:
         token = self.take()

@@ -302,6 +302,8 @@ def function(w: Writer, node: ex.Fn) -> str:
     inside = w.items(node.args)
     if node.name == "abs":
         return rf"\left|{inside}\right|"
+    if node.name == "factorial":
+        return (inside if _atomic(node.args[0]) else w.round(inside)) + "!"
     if node.name in ("floor", "ceil"):
         left, right = (rf"\{side}{node.name}" for side in "lr")
         return rf"\left{left} {inside} \right{right}" if tall(inside) else f"{left} {inside} {right}"

@@ -13,7 +13,7 @@ SIGNS = {
     ".": "DOT", "|": "BAR", "&": "AMP", "∈": "IN", "∋": "NI", "∂": "PARTIAL", "∞": "INFTY", "∑": "sum", "∏": "prod",
     "⌊": "LFLOOR", "⌋": "RFLOOR", "⌈": "LCEIL", "⌉": "RCEIL", "∧": "AND", "⇔": "IFF", "⟺": "IFF", "∖": "SETMINUS",
     "…": "DOTS", "⋯": "DOTS", "∀": "FORALL", "‖": "NBAR", "⟨": "LANGLE", "⟩": "RANGLE", "⊙": "ODOT", "∇": "NABLA",
-    "⊤": "TOP", "←": "ARROW",
+    "⊤": "TOP", "←": "ARROW", "!": "BANG",
 }
 RELATIONS = {
     "=": "=", "<": "<", ">": ">", "≤": "≤", "≥": "≥", "≠": "≠", "⩽": "≤", "⩾": "≥", "le": "≤", "leq": "≤",

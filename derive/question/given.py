@@ -55,7 +55,7 @@ from derive.specify.facts import facts_given
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
 from derive.specify.places import place
-from derive.specify.roles import Role, letter_of, roles_said, with_pointers
+from derive.specify.roles import Role, letter_of, roles_said, with_whole_numbers
 from derive.specify.sizes import counts
 from derive.specify.stated import KINDS, formulas_of, output_of, written
 from derive.specify.wanted import Wanted, derivatives, partials
@@ -242,7 +242,7 @@ def given_module(card: Card, statement: Statement, fields: Fields = ()) -> Modul
     layer = _layer(statement, found, given.table, {d.of.tensor for _, d in named_by if isinstance(d.of, Entry)},
                    given.prose)
     named = [*mentions(given.prose, partial(letters_of, table=layer.table))]
-    roles = with_pointers(roles_of(layer.given, named, card, layer.table), (d.equation for d in layer.used))
+    roles = with_whole_numbers(roles_of(layer.given, named, card, layer.table), [d.equation for d in layer.used])
     layer, roles, put_in = with_numbers(layer, roles, {d.wrt for _, d in named_by}, given.prose)
     facts = (tuple(facts_given((c for c, _ in found.facts), layer.given)) if statement.facts is not None else
              facts_of(found, given.prose, named, layer.given, layer.table))

@@ -79,7 +79,7 @@ from derive.specify.applied import arguments_of, refuse_indexed_matrices, refuse
 from derive.specify.definitions import Definitions, definitions, inlined
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import applied_functions, as_layer, given_letters, in_order
-from derive.specify.roles import Role, roles_said, with_pointers
+from derive.specify.roles import Role, roles_said, with_whole_numbers
 from derive.specify.stated import KINDS, formulas_of, output_of
 from derive.specify.wanted import Wanted, derivatives, partials
 from derive.statement import Statement
@@ -296,7 +296,7 @@ def roles_given(state: State) -> State:
         refuse_number_weights(formulas, state.layer.table, {*stated(state.prose.formulas)})
     refuse_turned(state.prose, state.card)
     roles = roles_of(state.layer.given, state.mentions, state.card, state.layer.table)
-    return replace(state, roles=with_pointers(roles, (d.equation for d in state.layer.used)))
+    return replace(state, roles=with_whole_numbers(roles, [d.equation for d in state.layer.used]))
 
 
 def words_known(state: State) -> State:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from derive.errors import CardError, DeriveError, Problem, did_you_mean
@@ -11,7 +11,7 @@ from derive.expr import ZERO, Entry, Node, Rel, Size
 from derive.module import ROLES, UNSAID
 from derive.notation import read
 from derive.notation.symbols import Kind, SymbolTable
-from derive.pointers import pointing
+from derive.pointers import counts, pointing
 from derive.records import dataclass
 
 
@@ -76,10 +76,11 @@ def tensor_of(node: Node, table: SymbolTable) -> str | None:
     return node.tensor if isinstance(node, Entry) else node.name if isinstance(node, Size) else None
 
 
-def with_pointers(roles: Mapping[str, Role], equations: Iterable[Rel]) -> dict[str, Role]:
-    """The roles, in which labels and word numbers, of which nothing is differentiated, are constants."""
-    return {**roles, **{name: Role("constants", f"its entries are indices of `{tensor}`")
-                        for name, (tensor, _) in pointing(equations).items() if name in roles}}
+def with_whole_numbers(roles: Mapping[str, Role], equations: Sequence[Rel]) -> dict[str, Role]:
+    """The roles, in which labels, word numbers and counts, by which nothing is differentiated, are constants."""
+    pointers = {name: f"its entries are indices of `{tensor}`" for name, (tensor, _) in pointing(equations).items()}
+    said = pointers | dict.fromkeys(counts(equations), "a factorial is taken of it")
+    return {**roles, **{name: Role("constants", why) for name, why in said.items() if name in roles}}
 
 
 def roles_said(roles: Mapping[str, Role]) -> Iterator[str]:

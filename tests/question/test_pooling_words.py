@@ -151,10 +151,28 @@ def test_a_size_that_is_told_is_that_of_the_sheet(given, shape, output):
     r"Derive the backward message $\frac{\partial y_{kl}}{\partial u_{ij}}$ of the %s pooling layer with windows $2\times2$ and stride 2.",
     r"A %s pooling layer moves windows $2\times2$ with stride 2 over the input $u$. The output is called $\mathbf{y}$. Derive its backward "
     r"message, when $\frac{\partial L}{\partial y_{kl}}$ is given.",
+    r"Consider %s pooling with windows $2\times2$ and stride 2 of the image $u$; its output is $y$. Derive the backward message.",
+    r"Consider %s pooling with windows $2\times2$ and stride 2 with input $u_{pq}$ and output $y_{mn}$. Derive the backward message.",
 ])
 def test_letters_of_what_is_asked_are_those_of_the_layer(name, asked):
     module = module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{asked % name}\n"))
     assert (module.output, module.inputs) == ("y", ("u",))
+
+
+@pytest.mark.parametrize("name", ["max", "average"])
+def test_an_index_more_in_the_letters_is_the_map_that_they_stand_in(name):
+    question = f"Consider {name} pooling with windows 2×2 and stride 2 of the maps $x_{{cij}}$ with output $y_{{ckl}}$."
+    module = module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{question} Derive the backward message.\n"))
+    assert [(a.kernel_size, a.stride) for _, f in module.fields for a in f.axes] == [(1, 1), (2, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("question", [
+    "The global average pooling layer has the input $x_{cij}$ and the output $y_c$.",
+    "Consider max pooling with windows 2×2 and stride 2 of the signal $x_t$ with output $y_k$.",
+])
+def test_letters_with_other_indices_than_the_windows_have_axes_are_refused(question):
+    with pytest.raises(DeriveError, match="indices"):
+        module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{question} Derive the backward message.\n"))
 
 
 def test_a_comparison_names_no_layer():

@@ -53,6 +53,12 @@ maxima over 3x3 neighbourhoods, shifted by one | kernel_size 3,3 | stride 1
 a window of size $K = 2$ and stride $S=2$ | kernel_size 2 | stride 2
 stride-2 pooling over **2x2** windows | kernel_size 2,2 | stride 2
 stride 2 and 3 channels | stride 2
+windows of 2 rows and 3 columns | kernel_size 2,3
+the windows are three columns wide and two rows high | kernel_size 2,3
+the image $x$ has 7 rows and 9 columns | input_size 7,9
+the output $y$ has three rows and two columns | output_size 3,2
+an image 4 pixels high and 6 pixels wide | input_size 4,6
+the window moves by two rows | stride 2 | extent
 a 28 × 28 image with 3 channels | input_size 28,28
 Step 1: derive. Figure (2). In 2 steps. | nothing
 the output $(k, l)$ of a two dimensional input | nothing

@@ -45,7 +45,8 @@ from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.rules.trees import sides, statements
 from derive.notation.symbols import SymbolTable, latex_of, name_of
 from derive.notation.tree import Scripted
-from derive.question.letters.naming import bare_letters
+from derive.question.letters.naming import bare_letters, mentions
+from derive.question.parts.recognised import role_of
 from derive.question.requests.of_windows import Asked, asked, asked_by_statement
 from derive.question.requests.verbs import discussed
 from derive.question.windows.geometry import adaptive_geometry, geometry, input_size, raise_problems, window_geometry
@@ -53,7 +54,7 @@ from derive.question.windows.lettered import says_other_windows
 from derive.question.windows.stated import Reader, Sizes, options, rank_of
 from derive.question.windows.wording import Words, words_of
 from derive.question.words.lexicon import ends, named, only
-from derive.question.words.prose import GAP, PlainText, prose_of
+from derive.question.words.prose import GAP, PlainText, Prose, prose_of
 from derive.question.words.reading import Read, read_formulas
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
 from derive.records import dataclass
@@ -185,6 +186,7 @@ class Forward:
     source: str
     reading: str
     line: int | None = None
+    channels: int = 0
 
 
 def _by_formula(pooled: Pooled) -> Module:
@@ -193,7 +195,8 @@ def _by_formula(pooled: Pooled) -> Module:
     form = forward.form
     wanted = pooled.wanted(form, forward.table)
     refuse_other_pooling(pooled.card, pooled.words)
-    channels = len([*itertools.takewhile(lambda a: (a.size, a.stride, a.start) == (1, 1, 0), form.axes or ())])
+    channels = len([*itertools.takewhile(lambda a: (a.size, a.stride, a.start) == (1, 1, 0), form.axes)]) if (
+        form.axes) else forward.channels
     reader = Reader(pooled.card, pooled.words, form.rank, forward.line, pooled.unread, channels=channels % form.rank,
                     first=_first(form, pooled.read) if form.axes else None)
     tie_rule = tie_rule_of(reader)
@@ -312,8 +315,10 @@ def _recalled(pooled: Pooled) -> Forward:
                                f"{COVERED}")
     pooled.refuse_more(spec)
     origin = named_.source if named_ else str(pooling[0])
-    form, table = _in_the_cards_letters(spec, pooled.card, pooled.words, read_)
-    return Forward(form, table, origin, f"layer: {spec.words} ({origin})")
+    rank, letters = rank_of(pooled.card, pooled.words), _letters_of(pooled.card, read_)
+    channels = _channels(letters, rank)
+    form, table = _in_the_cards_letters(spec, rank + channels, letters, read_)
+    return Forward(form, table, origin, f"layer: {spec.words} ({origin})", channels=channels)
 
 
 def _letters_of(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
@@ -322,7 +327,8 @@ def _letters_of(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
         output, source = _plain(derivative.of), _plain(derivative.wrt)
         if output and source and len(output.indices) == len(source.indices) and output.tensor != source.tensor:
             return output, source
-    return _of_losses(card, read_)
+    prose = prose_of(card.question, card.question_line, (f for f, _ in read_.nodes))
+    return _of_losses(prose, read_) or _of_words(prose, read_)
 
 
 def _with_letters(module: Module, letters: tuple[Entry, Entry] | None) -> Module:
@@ -343,13 +349,14 @@ def _with_letters(module: Module, letters: tuple[Entry, Entry] | None) -> Module
                    output=own[module.output], inputs=tuple(own.get(n, n) for n in module.inputs))
 
 
-def _in_the_cards_letters(spec: Pooling, card: Card, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
-    form, table = forward_of(spec, rank_of(card, words))
-    letters = _letters_of(card, read_)
+def _in_the_cards_letters(
+    spec: Pooling, rank: int, letters: tuple[Entry, Entry] | None, read_: Read
+) -> tuple[WindowForm, SymbolTable]:
+    form, table = forward_of(spec, rank)
     if letters is None:
         return form, table
     output, source = letters
-    if output.indices:
+    if len(output.indices) == len(source.indices) > 0:
         return WindowForm(op_of(spec), output, source.tensor, None, None), read_.table
     own = {form.output.tensor: output.tensor, form.source: source.tensor}
     symbols = tuple(replace(s, name=own[s.name], latex=latex_of(own[s.name])) if s.name in own else s
@@ -361,9 +368,24 @@ def _in_the_cards_letters(spec: Pooling, card: Card, words: Words, read_: Read) 
 _IS_GIVEN = re.compile(r"\s*(?:is|are) (?:given|known)\b")
 
 
-def _of_losses(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
+def _of_words(prose: Prose, read_: Read) -> tuple[Entry, Entry] | None:
+    """Y and X of «the image $X$ …, its output is called $Y$»; the catalogue's letter where only one is named."""
+    nodes, found = {id(f): node for f, node in read_.nodes}, {"output": set[Entry](), "input": set[Entry]()}
+    for mention in mentions(prose, bare_letters):
+        if (role := role_of(mention)) in found and len(mention.letters) == 1:
+            named_ = nodes.get(id(mention.formula))
+            entry = _plain(named_) if named_ is not None else None
+            found[role].add(entry or Entry(name_of(mention.letters[0]), ()))
+    ours = {"output": "f", "input": "x"}
+    names = {role: {e.tensor for e in entries} for role, entries in found.items()}
+    if not any(names.values()) or any(len(n) > 1 for n in names.values()):
+        return None
+    output, source = (max(found[role], key=lambda e: len(e.indices), default=Entry(ours[role], ())) for role in ours)
+    return None if output.tensor == source.tensor else (output, source)
+
+
+def _of_losses(prose: Prose, read_: Read) -> tuple[Entry, Entry] | None:
     r"""Y and X of «given $\partial L/\partial Y$, derive $\partial L/\partial X$»; None where it is not so clear."""
-    prose = prose_of(card.question, card.question_line, (f for f, _ in read_.nodes))
     losses = [(f, d.wrt) for f, d in partials(read_.nodes) if isinstance(d.of, Entry) and not d.of.indices
               and isinstance(d.wrt, Entry)]
     places = {(g.formula.line, g.formula.column): g.start for g in prose.gaps}
@@ -514,7 +536,12 @@ def _by_catalogue(pooled: Pooled, named_: Named) -> Module | None:
     """
     card, spec, equations = pooled.card, named_.spec, pooled.equations
     refuse_other_pooling(card, pooled.words)
-    reader = Reader(card, pooled.words, _rank(pooled), None, pooled.unread)
+    letters = None if equations else _letters_of(card, pooled.read)
+    rank = _rank(pooled)
+    channels = _channels(letters, rank)
+    if channels and spec.form == "global":
+        return None  # a mean of each channel
+    reader = Reader(card, pooled.words, rank + channels, None, pooled.unread, channels=channels)
     field, size = _sizes_of(reader, spec)
     given = options(reader, spec)
     rule = tie_rule_of(reader) if "tie_rule" in card.front_matter or spec in EXTREMA else None
@@ -529,11 +556,25 @@ def _by_catalogue(pooled: Pooled, named_: Named) -> Module | None:
             raise CardError(Problem(f"{named_.source} contradicts the formula ({place(formula)}): {spec.words} is made "
                                     f"of {', '.join(sorted(ours))}; change one of them", line=formula.line))
         return None
-    module = _with_letters(module, _letters_of(card, pooled.read)) if not equations else module
+    module = _with_letters(module, letters)
     output, _ = module.definition(module.output)
     wanted = pooled.wanted(WindowForm("", output, module.inputs[0], None, None), module.table)
     return replace(module, key=card.id, asked=wanted.messages,
                    readings=(f"layer: {spec.words} ({named_.source})", *reader.readings, *wanted.readings))
+
+
+def _channels(letters: tuple[Entry, Entry] | None, rank: int) -> int:
+    """1 where the card's letters have one index more than the windows have axes: the map that they stand in.
+
+    Raises :class:`CardError` where they have another number of indices than the windows.
+    """
+    given = [len(e.indices) for e in letters or () if e.indices]
+    if not given or {*given} <= {rank}:
+        return 0
+    if max(given) == rank + 1:
+        return 1
+    raise CardError(f"the windows have {rank} axes, and the letters {max(given)} indices: say what the windows are "
+                    "along each, or write the forward formula")
 
 
 def _rank(pooled: Pooled) -> int:

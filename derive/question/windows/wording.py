@@ -111,7 +111,7 @@ class _Text:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        crossed = _joined(_chunks(text), "dims", "times")
+        crossed = _joined(_across(_chunks(text)), "dims", "times")
         self.chunks = _joined(_joined(crossed, "pair", ",", "(", ")"), "pair", ",", "[", "]")
 
     def at(self, n: int) -> Chunk:
@@ -250,7 +250,7 @@ class _Text:
     def _named(self, noun: int, n: int, things: bool) -> tuple[str, int, int] | None:
         """«the windows $Ω(k, l)$ are 2×2», «the window of the output $y_k$, here of size 3×2», «$Ω$ has 3 inputs»."""
         gap = noun
-        while self.at(gap).of("link", "adjective", ",", "here", "size", "and", "each"):
+        while self.at(gap).of("link", "adjective", ",", "here", "size", "and", "each", "that"):
             gap -= 1
         if self.at(n).of("count"):
             if not (self.at(noun).of("gap") and noun < n - 1):
@@ -261,6 +261,9 @@ class _Text:
             here = owner == gap - 1 or any(self.at(k).of("here") for k in range(gap, n))
             if self.at(owner).of("window", "pool") and here:
                 return "kernel_size", owner, n
+            whose = self.skip(gap - 1, -1, "link")
+            if self.at(whose).of("output") or (self.at(whose).of("input") and not self.at(whose - 1).of("output")):
+                return "output_size" if self.at(whose).of("output") else "input_size", whose, n
         listed = self.at(noun).of(",") and self.at(noun - 1).of("window", "pool")
         return ("kernel_size", noun - 1, n) if listed else self._moved(n)
 
@@ -322,7 +325,7 @@ class _Text:
             if kind and self.at(n + 1).of("pool", "pooled") and not self._compared(chunk.start):
                 word = self.text[chunk.start : chunk.stop]
                 yield Said("pooling", chunk.start, self.at(n + 1).stop, word if kind == "other" else kind)
-            if chunk.of("count") and self.at(n + 1).of("extent") and not self._sides(n):
+            if chunk.of("count") and self.at(n + 1).of(*_EXTENTS) and not self._sides(n):
                 yield Said("extent", chunk.start, self.at(n + 1).stop, chunk.value)
         as_window = [*self._as_window()]
         yield from as_window
@@ -398,6 +401,39 @@ def _chunks(text: str) -> list[Chunk]:
                            value))
         n += length
     return found
+
+
+def _across(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """7 rows and 9 columns, two rows high and three columns wide, 5 pixels high by 7 wide: 7×9, 2×3, 5×7."""
+    found: list[Chunk] = []
+    n = 0
+    while n < len(chunks):
+        first, stop = _extent(chunks, n)
+        over = stop + (stop < len(chunks) and chunks[stop].of("and", ",", "by", "times"))
+        second, last = _extent(chunks, over)
+        if first and second and first != second:
+            counts = (chunks[n], chunks[over]) if first == "rows" else (chunks[over], chunks[n])
+            found.append(Chunk(frozenset({"dims"}), chunks[n].start, chunks[last - 1].stop,
+                               tuple(v for c in counts for v in c.value)))
+            n = last
+        else:
+            found.append(chunks[n])
+            n += 1
+    return found
+
+
+_EXTENTS = ("rows", "columns")
+
+
+def _extent(chunks: Sequence[Chunk], n: int) -> tuple[str, int]:
+    """What a number from n on counts, rows or columns, and where that ends: «two rows high», «5 pixels wide»."""
+    if n >= len(chunks) or not chunks[n].of("count"):
+        return "", n
+    stop = n + 1
+    while stop < len(chunks) and chunks[stop].of("thing", *_EXTENTS):
+        stop += 1
+    what = {kind for c in chunks[n + 1 : stop] for kind in _EXTENTS if c.of(kind)}
+    return (what.pop(), stop) if len(what) == 1 else ("", n)
 
 
 def _joined(chunks: Sequence[Chunk], kind: str, between: str, opening: str = "", closing: str = "") -> list[Chunk]:

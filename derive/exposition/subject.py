@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import cast
 
+from derive.calculus.brackets import decided
 from derive.calculus.dependence import reached
 from derive.calculus.derivation import Step
 from derive.calculus.expressed import expressed, is_written_in
@@ -183,7 +184,7 @@ class Subject:
         if numbered or len(set(letters.values())) < len(letters):  # ∂E/∂w_1, ∂p_i/∂z_i: a delta is decided
             entries = (before.of, before.wrt)
             ranges = {i: r for e in entries if isinstance(e, Entry) for i, r in entry_ranges(e, self.module).items()}
-            value = simplified(value, ranges, self.module)
+            value = decided(simplified(value, ranges, self.module))
         return Target(self.module.output if of == LOSS else of, wrt, before, expressed(value, self.module), of == LOSS)
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -278,9 +278,11 @@ class _Gathering(Ranks):
                  if not tr.is_token(i.base, "BIG") for sub in i.subs for n in tr.names_in(sub)}
         right |= {n for d in self.seen.definitions for item in d.right for i in tr.inside(item)  # t of [k = t]
                   if tr.is_group(i, "LBRACK") and tr.has(i.items, "REL") for n in tr.names_in(i.items)}
+        right |= {n for d in self.seen.definitions for item in d.right for i in tr.inside(item)  # c of a case k = c
+                  if isinstance(i, tr.Env) for n in _compared(i, left)}
         asked = {n for o in self.seen.all if o.derived and o.sub is not None for n in tr.names_in(o.sub)}
         said |= self.only_below(right)
-        alone = right & said - left - (asked - called) - self.seen.under - self.subscripted
+        alone = right & said - left - (asked - called - {*self.seen.ranged}) - self.seen.under - self.subscripted
         return (found | alone) - self.heads - {*self.words} | self.known.pointers
 
     def only_below(self, letters: set[str]) -> set[str]:
@@ -407,3 +409,12 @@ PASSES: tuple[Callable[[_Gathering], None], ...] = (
     _Gathering.stated, _Gathering.declared_functions, _Gathering.said_or_bold, _Gathering.subscripts,
     _Gathering.applied, _Gathering.letters,
 )
+
+
+def _compared(cases: tr.Env, indices: set[str]) -> Iterator[str]:
+    r"""c of the cases k = c and k \ne c, with k one of the indices."""
+    for cell in (cell for row in tr.split(cases.items, "CR") for cell in tr.split(row, "AMP")[1:]):
+        bare = [i for i in cell if tr.is_token(i, "NAME", "REL")]
+        if len(bare) == 3 and tr.is_token(bare[1], "REL") and str(bare[1]) in ("=", "≠"):
+            names = {str(bare[0]), str(bare[2])}
+            yield from names - indices if names & indices else ()

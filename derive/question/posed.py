@@ -171,7 +171,8 @@ def _is_shown(tokens: Sentence, word: Token) -> bool:
     """«The units are standardised and then squashed: $$…$$»: what follows is how."""
     leads = _LEADS | ({","} if word.text in _CHOOSES else {"is", "are"} if word.text == "without" else set())
     colon = next((t.start for t in tokens if t.text == ":" and t.start > word.start), None)
-    displayed = [t for t in tokens if t.equates and any(f.display for f in t.formulas)]
+    headed = {b.start for a, b in pairwise(tokens) if a.text == ":" and b.equates}  # «scale: $y_i = s x_i$»
+    displayed = [t for t in tokens if t.equates and (t.start in headed or any(f.display for f in t.formulas))]
     return word.kind == "word" and (colon is not None and any(t.start > colon for t in displayed) or any(
         a.text in leads and a.start > word.start and b in displayed for a, b in pairwise(tokens)) or
         _is_turned(tokens, word) or _is_done_by(tokens, word, displayed) or _is_what_it_does(tokens, word, displayed))
@@ -297,7 +298,8 @@ def _is_independent(clause: Sequence[Token], letters: set[str], module: Module) 
     """«take $f$ and $i$ as independent inputs», of what is given, or by which derivatives are asked for."""
     apart = any(a.text == "independent" and b.text in _VARIABLES for a, b in pairwise(clause))
     asked = {e.tensor for w in module.wanted for e in walk(w.wrt) if isinstance(e, Entry)}
-    return apart and bool(letters) and not (letters & {*module.defined}) - asked
+    all_of = any(number_of(t) == str(len(asked)) for t in clause)  # «the five vectors», by which it is asked
+    return apart and (bool(letters) or all_of) and not (letters & {*module.defined}) - asked
 
 
 def _is_left_as_it_is(clause: Sentence, word: Token, module: Module) -> bool:
@@ -321,7 +323,7 @@ def _trained(module: Module) -> set[str]:
 
 def _is_one(tokens: Sentence, said: Token, module: Module, prose: Prose) -> bool:
     """«the slope $a$ is shared by all units»: the formulas write that letter without an index, or with those it has."""
-    if said.text != "shared":
+    if said.text not in ("shared", "share"):
         return False
     if any(t.text in _NO_AXIS for t in tokens):
         return True
@@ -331,9 +333,9 @@ def _is_one(tokens: Sentence, said: Token, module: Module, prose: Prose) -> bool
     letters = {letter for t in tokens if t.formulas and t.start > said.start for letter in t.letters or _of_facts(t)}
     letters |= {*nearest}
     written = " ".join(f.latex for f in prose.formulas if equates(f))
-    return bool(letters) and all(
-        (symbol := module.table.named(name_of(letter))) is not None and not (symbol.axes and _is_bare(letter, written))
-        for letter in letters)
+    number = any(named(t.text, "rank.scalar") for t in tokens)  # «the same scalar $b$», not $b_i$
+    return bool(letters) and all((symbol := module.table.named(name_of(letter))) is not None and not (
+        symbol.axes and (number or _is_bare(letter, written))) for letter in letters)
 
 
 def _before(tokens: Sentence, prose: Prose) -> Sentence:

@@ -205,7 +205,8 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
     for tokens in sentences(prose):
         for item in items(tokens) if asks(tokens) and in_english(prose.text) else ():
             valued = any(t.text in _VALUED for t in item)  # «compute $p$ and …», not «give what is passed to $p$»
-            for before, token in itertools.pairwise((item[0], *item)):
+            told = itertools.takewhile(lambda t: t.text != "until", item)  # «until no derivative of $m$ is left»
+            for before, token in itertools.pairwise((item[0], *told)):
                 if token.formulas and _is_power(token, module):
                     raise not_asked_so(prose, token.start, token.start + 1)
                 if not token.formulas or token.said is not Said.LETTERS:

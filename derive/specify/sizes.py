@@ -255,7 +255,9 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
             module = _sized(module, (tensor, axis), length.name) if isinstance(length, ex.Size) else module
             continue
         by = ex.add(low, ex.Num(-axes(module).origin(tensor, axis)))
-        if by is not ex.ZERO:
+        if isinstance(low, ex.Num) and not stands(variable, value) and (tensor, axis) in pointers(module).values():
+            module = replace(module, starts=(*module.starts, (tensor, axis, int(low.value))))  # as y does in [c = y]
+        elif by is not ex.ZERO:
             module = _shifted(module, entry, variable, by)
         module = replace(module, ranges=(*module.ranges, (tensor, axis, length)))
     sizes = {n.name for _, _, length in module.ranges for n in ex.walk(length) if isinstance(n, ex.Size)}

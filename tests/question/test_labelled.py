@@ -60,3 +60,13 @@ def test_the_number_of_a_claim_is_not_put_in() -> None:
     loss = r"For a logit $s$ let $p = \frac{1}{1 + e^{-s}}$ and $L = -(1 - p)^\gamma \log p$."
     assert "gamma" in module_of_text(rf"{loss} {asked} Verify that $\gamma = 0$ gives $p - 1$.").given
     assert "gamma" not in module_of_text(rf"{loss} We set $\gamma = 2$. {asked}").given
+
+
+@pytest.mark.parametrize("said", [
+    r"$L = \sum_{k \ne c} \max(0, 1 + s_k - s_c)$. Derive $\partial L/\partial s_k$ for $k \ne c$ and $\partial L/\partial s_c$.",
+    r"$q_k = \begin{cases} 1 - \epsilon & k = c \\ \epsilon & k \ne c \end{cases}$, $L = \sum_k q_k s_k^2$. Derive $\partial L/\partial s_k$.",
+    r"$q_k = (1 - \epsilon) [k = c] + \epsilon/K$ for $k = 1, \dots, K$, $L = -\sum_k q_k s_k$. Derive $\partial L/\partial s_k$.",
+])
+def test_a_class_that_the_card_names_is_a_label_wherever_it_stands(said: str) -> None:
+    module = module_of_text(rf"Let $s \in \mathbb{{R}}^K$, $0 < \epsilon < 1$, $c \in \{{1, \dots, K\}}$ the class and {said}")
+    assert "c" in module.constants and module.output == "L"

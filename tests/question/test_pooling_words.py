@@ -167,6 +167,35 @@ def test_an_index_more_in_the_letters_is_the_map_that_they_stand_in(name):
 
 
 @pytest.mark.parametrize("question", [
+    r"The average pooling layer makes a picture smaller: windows 2×2, stride 2. Write the forward message $f_{kl}(\boldsymbol{x})$ and",
+    "A feature map $x$ with 6 rows and 4 columns (one channel) goes through max pooling with windows 2×2 and stride 2.",
+    "Consider 3×3 max pooling with stride 2. Mind that neighbouring windows overlap.",
+])
+def test_plain_words_around_a_pooling_are_read(question):
+    assert module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{question} derive the backward message.\n")).output == "f"
+
+
+@pytest.mark.parametrize("question", [
+    "Consider 3×3 max pooling with stride 3. Mind that neighbouring windows overlap.",
+    "Consider 2×2 max pooling with stride 2. The picture was first made smaller by 2.",
+    "Consider 2×2 max pooling with stride 2. Two numbers in the window are the maximum.",
+])
+def test_words_around_a_pooling_that_change_or_deny_it_are_refused(question):
+    with pytest.raises(DeriveError):
+        module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{question} Derive the backward message.\n"))
+
+
+@pytest.mark.parametrize("name", ["max", "average"])
+def test_a_smooth_pooling_is_compared_with_others(name):
+    formula = r"$y_k = \frac1b \log \sum_{i \in \Omega(k)} e^{b x_i}$ with $\Omega(k) = \{2k-1, 2k\}$, $k = 1, \dots, K$"
+    question = rf"{name.capitalize()} pooling is simple. Log-sum-exp pooling has {formula}. Derive $\partial y_k/\partial x_i$."
+    assert module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{question}\n")).output == "y"
+    followed = question.replace("Derive", f"Then a {name} pooling follows. Derive")
+    with pytest.raises(DeriveError, match=f"(?i){name} pooling"):
+        module_of(Card.parse(f"---\nid: t\n---\n# Question\n\n{followed}\n"))
+
+
+@pytest.mark.parametrize("question", [
     "The global average pooling layer has the input $x_{cij}$ and the output $y_c$.",
     "Consider max pooling with windows 2×2 and stride 2 of the signal $x_t$ with output $y_k$.",
 ])

@@ -250,6 +250,15 @@ OF_BATCH = r"Derive $\partial L/\partial x_{ni}$ and $\partial L/\partial \gamma
     r"Given $\partial L/\partial y_i$, find $\partial L/\partial x_i$ and $\partial L/\partial a$.",
     r"A normalisation (here without gain and bias) computes $$y_i = \frac{x_i - m}{\sqrt{v + \epsilon}}, \qquad m = \frac1n \sum_k x_k, "
     r"\qquad v = \frac1n \sum_k (x_k - m)^2.$$ Derive $\partial y_i/\partial x_j$.",
+    r"Before residual networks there were highway networks. They have $$y_i = g_i h_i + (1 - g_i) x_i.$$ Derive $\partial y_i/\partial g_j$.",
+    r"*Scale:* $y_i = s x_i$ with $s = \tanh(z)$. Derive $\partial y_i/\partial z$.",
+    r"Let $y_i = f_i c_i + g_i$. You can treat the three vectors as independent variables. Derive $\partial y_i/\partial f_j$, "
+    r"$\partial y_i/\partial c_j$ and $\partial y_i/\partial g_j$.",
+    r"Let $y_i = a_i/(1 + e^{-\beta a_i})$. All units share the same scalar $\beta$. Derive $\partial L/\partial\beta$ for given "
+    r"$\partial L/\partial y_i$.",
+    r"With targets $t_n \in \{0, 1\}$ and $q_n = \tanh(z_n)$ the loss over a batch of $N$ samples is $$L = \frac1N \sum_{n=1}^N "
+    r"(q_n - t_n)^2.$$ Derive $\partial L/\partial z_n$.",
+    rf"{BATCH} {OF_BATCH} Simplify until no derivative of $\mu_i$ remains.",
 ])
 def test_what_describes_what_the_formulas_compute(question: str) -> None:
     assert wanted(question)
@@ -269,6 +278,11 @@ def test_what_describes_what_the_formulas_compute(question: str) -> None:
     r"A unit passes on $$y_j = \max_{k = 1, \dots, K} \sum_i w_{jki} x_i.$$ The unique maximum is doubled. Derive $\partial y_j/\partial x_i$.",
     r"A layer without bias computes $$y_i = \tanh(x_i + b_i).$$ Derive $\partial y_i/\partial x_j$.",
     r"Let $m = \frac1n \sum_k x_k$ and $y_i = x_i - m$. Take $m$ as an independent input. Derive $\partial y_i/\partial x_j$.",
+    r"Before residual networks came up, the input is doubled: so here. $$y_i = g_i x_i.$$ Then $y$ is doubled. Derive $\partial y_i/\partial g_j$.",
+    r"Scale the result by two. $$y_i = s x_i.$$ Derive $\partial y_i/\partial s$.",
+    r"Let $y_i = f_i c_i + g_i$. You can treat the two vectors as constant. Derive $\partial y_i/\partial f_j$.",
+    r"Let $y_i = a_i/(1 + e^{-\beta_i a_i})$. All units share the same scalar $\beta$. Derive $\partial L/\partial\beta_i$ for given "
+    r"$\partial L/\partial y_i$.",
 ])
 def test_what_does_more_than_the_formulas(question: str) -> None:
     with pytest.raises(OpenError):
@@ -285,6 +299,8 @@ def test_what_does_more_than_the_formulas(question: str) -> None:
     (r"Derive $\partial y_k/\partial a$. Write the messages finally such that they are valid in both cases.", {("y", "a")}),
     (r"The derivatives $\partial L/\partial y_k$ come from the next layer. Find $\partial L/\partial a$.", {("loss", "a")}),
     (r"There is no backward message to $x_k$, because it is an integer. Derive $\partial y_k/\partial a$.", {("y", "a")}),
+    (r"List all messages, that is $\partial y_k/\partial x_j$ and $\partial y_k/\partial a$.", {("y", "a"), ("y", "x")}),
+    (r"Derive $\partial L/\partial x_j$, if $\partial L/\partial y_1, \dots, \partial L/\partial y_{K-1}$ are given.", {("loss", "x")}),
     (r"Derive $\partial y_k/\partial a$. Is it true that the columns sum to zero, $\sum_k \partial y_k/\partial x_j = 0$?", {("y", "a")}),
 ])
 def test_what_is_asked_for_beside_a_derivative(asked: str, found: set[tuple[str, str]]) -> None:

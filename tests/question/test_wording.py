@@ -59,6 +59,7 @@ the image $x$ has 7 rows and 9 columns | input_size 7,9
 the output $y$ has three rows and two columns | output_size 3,2
 an image 4 pixels high and 6 pixels wide | input_size 4,6
 the window moves by two rows | stride 2 | extent
+one pixel can win in several windows, only one pixel learns, and at exactly one pixel | nothing
 a 28 × 28 image with 3 channels | input_size 28,28
 Step 1: derive. Figure (2). In 2 steps. | nothing
 the output $(k, l)$ of a two dimensional input | nothing

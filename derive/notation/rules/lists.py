@@ -360,7 +360,7 @@ def derivatives_listed(formulas: list[Formula]) -> list[Formula]:
 
 
 def _without_number(item: tr.Item) -> tr.Item:
-    """y of y_1 and of y_K"""
+    """y of y_1, of y_K and of y_{n-2}"""
     own = tr.scripted(item)
-    counted = len(own.subs) == 1 and len(own.subs[0]) == 1 and tr.is_token(own.subs[0][0], "NUMBER", "NAME")
+    counted = len(own.subs) == 1 and all(tr.is_token(i, "NUMBER", "NAME", "PLUS", "MINUS") for i in own.subs[0])
     return own.base if counted and not (own.sups or own.primes) else item

@@ -504,14 +504,19 @@ _FED = frozenset("x X y Y t T z h s r d epsilon varepsilon eta lambda tau".split
 _THAT_IS = re.compile(r"\s*[,(]?\s*(?:i\s?e\b|that is\b|namely\b|tj\b|to je\b|tedy\b)")
 
 
+_THESE = re.compile(rf"\s*[,:(]\s*(?=[{GAP}])")
+
+
 def asked_as_parameters(prose: Prose, table: SymbolTable) -> Iterator[Mention]:
     r"""W and b of «the parameter messages $\partial L/\partial W$ and $\partial L/\partial b$».
 
-    γ and β of «the parameter messages, i.e. the derivatives with respect to $\gamma_k$ and $\beta_k$».
+    γ and β of «the parameter messages, i.e. the derivatives with respect to $\gamma_k$ and $\beta_k$», and of «with
+    respect to the parameters, $\partial L/\partial\gamma$ and $\partial L/\partial\beta$».
     """
-    for noun in named(prose.text, "request.message", "request.gradient"):
+    for noun in named(prose.text, "request.message", "request.gradient", "request.parameter"):
         before = prose.text[max(0, noun.start - _ADJECTIVE) : noun.start]
-        if not ends(before, "request.parameter"):
+        alone = noun.of("request.parameter") and _THESE.match(prose.text, noun.stop)
+        if not alone and (noun.of("request.parameter") or not ends(before, "request.parameter")):
             continue
         at, by = noun.stop, _by_which(prose, noun.stop)
         for gap in (g for g in prose.gaps if g.start >= (by or noun.stop)):

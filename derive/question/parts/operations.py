@@ -189,6 +189,9 @@ def _statistics(prose: Prose, module: Module) -> Iterator[Open]:
             yield at, at + 1, f"is computed, the {words}, and no formula says how: write it"
 
 
+_NOTHING_COMPUTED = ("part.none", "operation.none", "operation.over")
+
+
 def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
     """«the loss $L$ is the sum of these violations», «$y$ is twice the tanh of $z$», where no formula computes it."""
     known = {*module.given, *module.defined}
@@ -199,7 +202,7 @@ def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
         if letters <= computed or named(mention.after, "statistic.held") or is_claimed(mention.formula, prose):
             continue
         said = [s for s in named(mention.after, "statistic.mean", "statistic.of", "operation", "part", "computed.by")
-                if len(mention.after[: s.start].split()) < 5 and not s.of("part.none", "operation.none")]
+                if len(mention.after[: s.start].split()) < 5 and not s.of(*_NOTHING_COMPUTED)]
         of = next((s for s in said if begins(mention.after, s.stop, "defines.of")), None)
         whole = known.isdisjoint(letters) and said and (named(mention.before, "letter.loss") or of or any(
             s.of("operation", "computed") for s in said))

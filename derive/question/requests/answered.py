@@ -11,7 +11,9 @@ from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import Entry
 from derive.module import Module
 from derive.notation.rules.kinds import Said
+from derive.notation.rules.trees import called
 from derive.notation.symbols import name_of
+from derive.notation.tree import base_of, normal
 from derive.question.posed_request import is_explained
 from derive.question.posed_request import items as items_of
 from derive.question.requests.changed import refuse_changed
@@ -54,7 +56,8 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
         except Unread:
             asked_for = [t for item in items_of(tokens) for t in item] if posed else _outside_parts(tokens, prose)
             names = {b.start for a, b in itertools.pairwise(tokens) if a.text in ("write", "call", "denote")}
-            values = any(t.formulas and (t.said is Said.VALUE and t.start not in names or t.sets) for t in asked_for)
+            values = any(t.formulas and (t.said is Said.VALUE and t.start not in names or t.sets) and not (
+                _is_output(t, module)) for t in asked_for)
             excepted = any(t.text in _EXCEPTS and after.formulas for t, after in itertools.pairwise(tokens))
             if not (values or excepted or {t.text for t in asked_for} & (_EXCEPTS if posed else _TROUBLE)):
                 asked = True
@@ -71,6 +74,13 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
     if not asked:
         raise UnsupportedError(Problem("the question asks for no message or derivative; write e.g. “Derive the "
                                        "backward message.”", line=prose.plain.first_line, key="derive"))
+
+
+def _is_output(token: Token, module: Module) -> bool:
+    """The layer's own f_{kl}(x)."""
+    tree = token.formula.tree or ()
+    applied = called(tree, 0) is not None and len(tree) == 2
+    return applied and str(base_of(normal(tree[0]))) == module.output
 
 
 def besides_left(prose: Prose, told: Iterable[str]) -> Iterator[str]:

@@ -211,8 +211,9 @@ def in_brackets(prose: Prose, place: int) -> bool:
 
 
 def points(tokens: Sentence) -> bool:
-    """It says of what follows: «In the network below, …», «Before it meets the keys, …»."""
-    return tokens[0].text == "before" or any(t.text in _POINTS for t in tokens)
+    """It says of what follows: «In the network below, …», «Before it meets the keys, …», not what was before."""
+    first = tokens[0].text == "before" and _WAS.isdisjoint(t.text for t in tokens)
+    return first or any(t.text in _POINTS for t in tokens)
 
 
 def _names(token: Token) -> bool:

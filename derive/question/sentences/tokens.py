@@ -208,7 +208,7 @@ def in_english(text: str) -> bool:
 
 _ALWAYS = frozenset("derive differentiate".split())
 _ASKING = frozenset("compute calculate find determine give write express formulate obtain work evaluate provide "
-                    "establish present simplify deduce state show define backprop backpropagate".split())
+                    "establish present list simplify deduce state show define backprop backpropagate".split())
 _NEAR = 8  # characters
 _ROLES = frozenset("""forward backward parameter parameters input inputs weight weights bias biases the and also then
     finally for of to in terms""".split())  # as headings of what is wanted
@@ -264,6 +264,8 @@ def orders(tokens: Sequence[Token], n: int) -> bool:
     """
     if tokens[n].text in _ALWAYS or tokens[n].text not in _ASKING:
         return tokens[n].text in _ALWAYS
+    if tokens[n].text == "list" and [t.text for t in tokens[n + 1 : n + 2]] == ["of"]:
+        return False  # «list of what is to be given»
     return _opens(tokens, n) and (not n or tokens[n - 1].text != "to" or _seeks(tokens[n:]))
 
 

@@ -506,6 +506,11 @@ def _spoken(plain: PlainText) -> list[Named]:
     return found
 
 
+def spoken(plain: PlainText) -> list[Pooling]:
+    """The poolings of the catalogue that the words name."""
+    return [found.spec for found in _spoken(plain)]
+
+
 def places(text: str) -> Iterator[tuple[int, int]]:
     """Where a text in lower case names a layer of the catalogue."""
     yield from (match.span() for match in _pattern().finditer(text))

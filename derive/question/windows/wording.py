@@ -27,6 +27,9 @@ _FIXED: dict[str, tuple[str, Size | str]] = {
 # what has a number beside its nouns, unless one of these words settles it
 _COUNTED = (("padding", ("padding", "padded"), ("same", "no_padding")),
             ("stride", ("stride",), ("unit_stride", "disjoint", "overlap")))
+_ONLY = re.compile(r"\b(?:only|just|exactly|precisely)(?: (?:to|at))?\s*\Z")  # «attained at exactly one pixel»
+_CHANNEL = re.compile(r"\s+(?:input )?channel\b")
+_DOES = re.compile(r"\s+[a-z]+ (?:can|may|could|might|wins|learns|lies|belongs)\b")  # «one pixel can win twice»
 _OF_A_WINDOW = ("kernel_size", "stride", "padding", "padding at ends", "dilation")
 
 
@@ -76,7 +79,8 @@ def unmeasured(text: str) -> Iterator[int]:
     chunked = _chunked(text)
     spans = [(s.start, s.stop) for s in chunked.measures]
     for before, chunk in pairwise((_NOTHING, *chunked.chunks)):
-        if chunk.of("count") and not before.of("option") and not any(a <= chunk.start < b for a, b in spans):
+        lone = chunk.value == (1,) and _CHANNEL.match(text, chunk.stop)
+        if chunk.of("count") and not (lone or before.of("option") or any(a <= chunk.start < b for a, b in spans)):
             yield chunk.start
 
 
@@ -164,7 +168,9 @@ class _Text:
             sizes, final = self.value(n)
             rules = (self._before, self._behind) if chunk.of("count") else (self._behind, self._before)
             found = next((f for rule in rules if (f := rule(n, final)) is not None), None)
-            if found is None and chunk.of("count") and not self.at(final + 1).of("cell"):
+            one = chunk.value == (1,)
+            lone = one and (_ONLY.search(self.text[: chunk.start]) or _DOES.match(self.text, chunk.stop))
+            if found is None and chunk.of("count") and (lone or not self.at(final + 1).of("cell")):
                 continue
             what, first, last = found or ("number", n, final)
             item = Said(what, self.at(min(first, n)).start, self.at(max(last, final)).stop, sizes)

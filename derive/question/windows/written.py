@@ -12,9 +12,10 @@ from derive.expr import Add, Entry, Expr, Idx, Mul, Num, Reduce, SetApp, SetOf, 
 from derive.layers.intervals import Interval, intervals
 from derive.question.parts.unaccounted import is_aside
 from derive.question.windows.geometry import window_geometry
-from derive.question.windows.pooling import refuse_other_pooling
+from derive.question.windows.pooling import refuse_other_pooling, spoken
 from derive.question.windows.stated import Reader
 from derive.question.windows.wording import Words
+from derive.question.words.lexicon import named
 from derive.receptive_field import ReceptiveField, WindowAxis
 from derive.specify.definitions import Definition, Definitions
 from derive.specify.places import place
@@ -102,15 +103,19 @@ def _spelt(applied: SetApp, found: Definitions) -> tuple[Interval, ...] | None:
     return None
 
 
+_SMOOTH = frozenset({"lp", "lse", "lme", "softmax"})
+
+
 def _refuse_contradiction(words: Words, used: Sequence[Definition]) -> None:
     """«max pooling» over a formula without a maximum."""
     ops = {node.op for d in used for node in walk(d.value) if isinstance(node, Reduce)}
+    smooth = any(spec.name.partition("_")[0] in _SMOOTH for spec in spoken(words.plain))  # compared with the maximum
     for found in words.about("pooling"):
         text = words.plain.text
         for end in "?!;¶":
             text = text.replace(end, ".")
         sentences = [s for s in text.split(".") if found.quote.lower() in s]
-        aside = bool(sentences) and all(map(is_aside, sentences))
+        aside = bool(sentences) and all(is_aside(s) or smooth and not named(s, "join") for s in sentences)
         if found.value in ("max", "min") and found.value not in ops and not aside:
             where = place(used[-1].formula)
             raise CardError(Problem(f"“{found.quote}” contradicts the formula ({where}), which has no \\{found.value}; "

@@ -61,6 +61,7 @@ class Kink:
     missed: tuple[Jump, ...] = ()
     untold: tuple[ex.Rel, ...] = ()
     meaning: tuple[ex.Given, ...] = ()
+    term: ex.Expr | None = None  # of a sum in the definition, in which the node stands
 
     @property
     def places(self) -> Iterator[tuple[str, ex.Rel, ex.Expr]]:
@@ -257,7 +258,7 @@ class _Here:
                 tuple(place for t, place in sure if t.broken),
                 tuple(place for t, place in sure if not t.broken and place not in bent),
                 tuple(j for j in jumps if j.slopes[0] is j.slopes[1]), tuple(dict.fromkeys(untold)),
-                self.meant(node, [m for _, m in own])))
+                self.meant(node, [m for _, m in own]), None if of is self.entry else of))
         return found
 
     def groups(self, nodes: list[ex.Expr]) -> dict[ex.Expr, list[_Meeting]]:

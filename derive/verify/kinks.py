@@ -94,8 +94,9 @@ def claims(module: Module) -> list[Beside]:
                 inner = value if j.of is kink.of else j.of
                 found.append(Beside(kink.of, inner, j.boundary, j.wrt, j.slopes, j.chosen, j.between))
             for places, broken in ((kink.broken, True), (kink.smooth, False)):
-                found += [Beside(kink.of, value, r, wrt, broken=broken) for r in places
-                          if (wrt := _crossing(r, value, module)) is not None]
+                inner = kink.term or value
+                found += [Beside(kink.of, inner, r, wrt, broken=broken) for r in places
+                          if (wrt := _crossing(r, inner, module)) is not None]
     return [c for c in found if c.border is not None]
 
 

@@ -16,6 +16,7 @@ from derive.notation import read
 from derive.numeric.arithmetic import precision
 from derive.verify.kinks import Beside, borders, claims
 from derive.verify.report import Check, Verdict
+from tests.bank import solved
 from tests.kept import forget_verdicts
 from tests.verify.sheets import messages_of, subject
 
@@ -166,3 +167,8 @@ def test_only_the_letters_on_the_way_to_what_is_asked_have_kinks() -> None:
 
 def test_a_maximum_of_more_than_a_pair_has_kinks() -> None:
     assert derive.solve(formula=r"y_i = \max(x_i, a_1 x_i, a_2 x_i, a_3 x_i)").report.ok
+
+
+def test_a_smooth_place_of_a_term_of_a_sum_is_tried_by_its_letters() -> None:
+    found = [c.evidence for c in solved("huber_samples").report.checks if c.name == "kinks"]
+    assert found and all("by `r` agree" in evidence for evidence in found)

@@ -379,7 +379,7 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
         indices = (*of.indices, *wrt.indices)
         places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
         several = len({*indices}) < len(indices) or not all(isinstance(i, Idx) for i in indices)
-        mistaken = any(_written(table, Entry(f"{of.tensor}_{at[0]}", ())) == _written(table, Entry(of.tensor, at))
+        mistaken = any(_written(table, f"{of.tensor}_{at[0]}", ()) == _written(table, of.tensor, at)
                        for at in places if at)  # c_0 beside c, not h_{t-1} beside h_{t,1}
         if several or mistaken:
             continue
@@ -391,10 +391,10 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
             yield Result(node, _agreeing({i: value(point, (*at, *i)) for i in known}, known, point), "derivatives")
 
 
-def _written(table: SymbolTable, entry: Entry) -> str:
-    """An entry of numbers, or "" of a letter that is not known."""
-    known = table.named(entry.tensor) is not None
-    return write(Entry(entry.tensor, tuple(map(Num, entry.indices))), table).replace(" ", "") if known else ""
+def _written(table: SymbolTable, tensor: str, at: Index) -> str:
+    """An entry as it prints, or "" of a letter that is not known."""
+    known = table.named(tensor) is not None
+    return write(Entry(tensor, tuple(map(Num, at))), table).replace(" ", "") if known else ""
 
 
 def between(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]:

@@ -19,7 +19,26 @@ from typing import Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
 from derive.errors import UnsupportedError
-from derive.expr import MINUS_ONE, ONE, PI, ZERO, Add, Entry, Expr, Fn, Mul, Num, Pow, add, mul, sub, subst
+from derive.expr import (
+    HOLDS,
+    MINUS_ONE,
+    ONE,
+    PI,
+    ZERO,
+    Add,
+    Bracket,
+    Entry,
+    Expr,
+    Fn,
+    Mul,
+    Num,
+    Pow,
+    Rel,
+    add,
+    mul,
+    sub,
+    subst,
+)
 from derive.records import dataclass
 
 U = Entry("u", ())  # the argument, in derivatives and branches
@@ -212,6 +231,9 @@ def value(node: Expr, at: Mapping[Expr, float]) -> float:
             return math.pow(value(base, at), value(exponent, at))
         case Fn(name, (argument,)) if (record := known(name)) is not None and record.number is not None:
             return float(record.number(value(argument, at)))
+        case Bracket(Rel(terms, ops)):
+            sides = [value(t, at) for t in terms]
+            return float(all(HOLDS[op](a, b) for a, op, b in zip(sides, ops, sides[1:], strict=False)))
     return math.pi if node is PI else at[node]
 
 

@@ -40,7 +40,7 @@ _KNOWN = Path(__file__).with_name("called.txt")
 _RANKS = (0, 1, 2)
 _LETTERED = re.compile(r"'[^']*'")
 # too little to tell a layer by: others compute the same
-_SAY_LITTLE = frozenset(("identity", "negative_log_likelihood", "embedding", "residual", "bilinear"))
+_SAY_LITTLE = frozenset(("identity", "negative_log_likelihood", "embedding", "residual", "bilinear", "dropout"))
 _ERRORS = frozenset(("squared_error", "absolute_error"))
 _MOST = 6  # equations of a layer
 

@@ -61,6 +61,7 @@ class Kink:
     missed: tuple[Jump, ...] = ()
     untold: tuple[ex.Rel, ...] = ()
     meaning: tuple[ex.Given, ...] = ()
+    term: ex.Expr | None = None  # of a sum in the definition, in which the node stands
 
     @property
     def places(self) -> Iterator[tuple[str, ex.Rel, ex.Expr]]:
@@ -76,7 +77,7 @@ def kinks(tensor: str, module: Module) -> tuple[Kink, ...]:
     """The kinks in the definition of a tensor: of max(u, v) and min, of cases, of |u|, of brackets."""
     entry, value = module.definition(tensor)
     here = _Here(entry, module.holding(module.defined))
-    found = [here.unit(of, whole, nodes) for of, whole, nodes in _units(entry, value, here.module)]
+    found = [here.unit(*unit) for unit in _units(entry, value, here.module)]
     return tuple(chain.from_iterable(found))
 
 
@@ -91,7 +92,8 @@ def settled(module: Module) -> Module:
     for tensor in module.defined:
         entry, value = whole_axes.definition(tensor)
         here = _Here(entry, whole_axes.holding(module.defined))
-        for of, whole, nodes in _units(entry, value, here.module):
+        for of, whole, nodes, under in _units(entry, value, here.module):
+            here.under = under
             for group in here.groups(nodes).values() if len(nodes) > 1 else ():
                 told = here.told(of, whole, group) if len(group) > 1 else None
                 if told is not None and any(not j.between for j in told.jumps):
@@ -99,15 +101,19 @@ def settled(module: Module) -> Module:
     return replace(module, at_ties=tuple(found.items())) if found else module
 
 
-def _units(of: ex.Expr, value: ex.Expr, module: Module) -> Iterator[tuple[ex.Expr, ex.Expr, list[ex.Expr]]]:
-    """The value and the terms of the sums in it, with the nodes with branches in each; ``of`` names it."""
+def _units(of: ex.Expr, value: ex.Expr, module: Module, under: frozenset[ex.Cond] = frozenset(),
+           ) -> Iterator[tuple[ex.Expr, ex.Expr, list[ex.Expr], set[ex.Cond]]]:
+    """The value and the terms of the sums in it, with the nodes with branches in each; ``of`` names it.
+
+    ``under``: the conditions of the sums that it stands in.
+    """
     nodes: list[ex.Expr] = []
     inside: list[ex.Reduce] = []
     _gather(value, module, nodes, inside)
-    yield of, value, nodes
+    yield of, value, nodes, {*under}
     for node in inside:
-        body = ex.open_as(node, letters(node, module, ex.free_indices(node)))[1]
-        yield from _units(body, body, module)
+        binder, body = ex.open_as(node, letters(node, module, ex.free_indices(node)))
+        yield from _units(body, body, module, under | {*ex.conditions(binder.cond)})
 
 
 def _gather(value: ex.Expr, module: Module, nodes: list[ex.Expr], inside: list[ex.Reduce]) -> None:
@@ -225,10 +231,14 @@ class _Here:
 
     def __init__(self, entry: ex.Entry, module: Module) -> None:
         self.entry, self.module = entry, module
+        self.under: set[ex.Cond] = set()  # what holds of the indices of a term
         self.ranges: dict[ex.Idx, Range] = entry_ranges(entry, module)
+        self.listed = {f.element.tensor for f in module.facts  # t ∈ {−1, 1} has no neighbours
+                       if isinstance(f, ex.In) and isinstance(f.element, ex.Entry) and isinstance(f.set, ex.Listed)}
 
-    def unit(self, of: ex.Expr, whole: ex.Expr, nodes: list[ex.Expr]) -> list[Kink]:
+    def unit(self, of: ex.Expr, whole: ex.Expr, nodes: list[ex.Expr], under: set[ex.Cond]) -> list[Kink]:
         """A kink for each node that has a border which a letter of the layer can cross."""
+        self.under = under
         groups = self.groups(nodes)
         told = {part: self.told(of, whole, group) for part, group in groups.items()}
         found = []
@@ -248,7 +258,7 @@ class _Here:
                 tuple(place for t, place in sure if t.broken),
                 tuple(place for t, place in sure if not t.broken and place not in bent),
                 tuple(j for j in jumps if j.slopes[0] is j.slopes[1]), tuple(dict.fromkeys(untold)),
-                self.meant(node, [m for _, m in own])))
+                self.meant(node, [m for _, m in own]), None if of is self.entry else of))
         return found
 
     def groups(self, nodes: list[ex.Expr]) -> dict[ex.Expr, list[_Meeting]]:
@@ -314,7 +324,7 @@ class _Here:
         for wrt in self.letters(part):
             slopes = self.at(self.slope(before, wrt), part), self.at(self.slope(beyond, wrt), part)
             same = self.is_zero(ex.sub(*slopes))
-            if same is None or any(map(unbounded, slopes)):
+            if same is None or any(map(unbounded, slopes)) or (same is False and any(map(_depends, slopes))):
                 sure = False
                 continue
             taken = _replaced(whole, {m.node: self.taken(m, wrt) for m in group})
@@ -368,22 +378,37 @@ class _Here:
         return self.simple(cast(ex.Expr, differentiate(side, wrt, self.module).after))
 
     def at(self, value: ex.Expr, part: ex.Expr) -> ex.Expr:
-        """The value on the boundary, where the boundary can be solved for an entry."""
+        """The value on the boundary, where the boundary can be solved for an entry, or says |u| = c."""
         solved = solve(part)
         if solved is not None:
             value = ex.subst(value, {solved[0]: solved[1]})
-        return self.simple(ex.transform(self.simple(value), _sign, ex.Pow, ex.Mul))
+        elif (level := _level(part)) is not None:
+            value = ex.subst(value, _on_level(*level))
+        plain = ex.transform(self.simple(value), _sign, ex.Pow, ex.Mul)
+        return self.simple(ex.transform(plain, self.decided, ex.Bracket))
+
+    def decided(self, node: ex.Node) -> ex.Node | None:
+        """[−c > 0] of which the facts say that it never holds, [k = y] where the sum leaves y out."""
+        if not (isinstance(node, ex.Bracket) and isinstance(node.cond, ex.Rel) and len(node.cond.ops) == 1):
+            return None
+        (left, right), (op,) = node.cond.terms, node.cond.ops
+        apart = op == "=" and any(ex.rel(a, "≠", b) in self.under for a, b in ((left, right), (right, left)))
+        whole = monomial(ex.sub(left, right))
+        match [*whole.powers.items()]:
+            case [(atom, ex.ONE)]:
+                node = ex.Bracket(ex.rel(atom, op if whole.number > 0 else ex.TURNED[op], ex.ZERO))
+        return ex.ZERO if apart or not possible(cast(ex.Rel, node.cond), self.module) else None
 
     def simple(self, value: ex.Expr) -> ex.Expr:
         return simplified(value, self.ranges, self.module, fold=False)
 
     def letters(self, part: ex.Expr) -> Iterator[ex.Entry]:
-        """The entries that stand in it, not labels, thresholds and whatever else is given.
+        """The entries that stand in it, not labels, thresholds and whatever else is given or of a few values.
 
         Of those that are summed over one for all of them, where there are no others.
         """
         found = dict.fromkeys(n for n in ex.walk(part) if isinstance(n, ex.Entry)
-                              and n.tensor not in self.module.constants)
+                              and n.tensor not in self.module.constants and n.tensor not in self.listed)
         free = [n for n in found if not any(i.name.startswith("§") for i in ex.free_indices(n))]
         yield from free or dict.fromkeys(self.any_of(n) for n in found)
 
@@ -425,6 +450,28 @@ def _replaced(value: ex.Expr, branches: dict[ex.Expr, ex.Expr]) -> ex.Expr:
     for _ in branches:
         value = ex.subst(value, cast(dict[ex.Node, ex.Node], branches))
     return value
+
+
+def _depends(slope: ex.Expr) -> bool:
+    """By cases of a letter: two such may agree wherever the letter may lie."""
+    return any(isinstance(n, ex.Bracket) and _compares(n) for n in ex.walk(slope))
+
+
+def _level(part: ex.Expr) -> tuple[ex.Expr, ex.Num] | None:
+    """(u, c) where part = 0 says |u| = c, a number above 0."""
+    match part:
+        case ex.Add((ex.Num(number), other) | (other, ex.Num(number))):
+            m = monomial(other)
+            match [*m.powers.items()]:
+                case [(ex.Fn("abs", (inner,)), ex.ONE)] if m.number * number < 0:
+                    return inner, ex.Num(-number / m.number)
+    return None
+
+
+def _on_level(inner: ex.Expr, level: ex.Num) -> dict[ex.Node, ex.Node]:
+    """What |u| and its relatives are where |u| = c."""
+    return {ex.Fn("abs", (inner,)): level, ex.Fn("sign", (inner,)): ex.mul(ex.Num(1 / level.value), inner),
+            ex.Pow(inner, ex.Num(2)): ex.Num(level.value ** 2)}
 
 
 def _sign(node: ex.Node) -> ex.Node | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from derive.expr import Entry, Expr, Idx, Size, walk
+from derive.expr import Entry, Expr, Idx, Reduce, Size, walk
 from derive.functions import value
 
 _POINTS, _NEAR = 12, 1e-9
@@ -31,9 +31,12 @@ def unbounded(node: Expr) -> bool:
 
 
 def _values(*nodes: Expr, strict: bool = False) -> list[tuple[float, ...]]:
-    """The values of the expressions at random points; none where they cannot be evaluated (``strict``: KeyError)."""
+    """The values of the expressions at random points; none where they cannot be evaluated (``strict``: KeyError).
+
+    A sum over an index is a letter of its own.
+    """
     source = random.Random(0)
-    letters = [n for node in nodes for n in walk(node) if isinstance(n, (Entry, Size, Idx))]
+    letters = [n for node in nodes for n in walk(node) if isinstance(n, (Entry, Size, Idx, Reduce))]
     found = []
     for _ in range(_POINTS):
         at: dict[Expr, float] = {n: source.uniform(-2, 2) for n in letters}

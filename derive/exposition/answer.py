@@ -96,7 +96,7 @@ def meanings(b: Builder, subject: Subject) -> None:
     shown = [block for block in b.blocks if isinstance(block, Math)]
     reading.windows(b, subject, reading.sets(b))
     bracket(b, shown, "answer_bracket")
-    if any(isinstance(n, Size) for block in shown for n in walk(block.expr)):
+    if any(isinstance(n, Size) for m in (*shown, *b.inline) for n in walk(m.expr)):
         reading.sizes(b, subject)
 
 

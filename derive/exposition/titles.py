@@ -16,7 +16,7 @@ _MOST = 5  # letters that a title names
 
 
 def title(b: Builder, subject: Subject) -> str:
-    """«Linear layer and PReLU: forward, backward, parameter messages»; else the output's formula, or letters."""
+    """«Linear layer and PReLU: forward, backward, parameter messages»; else the output's formula, or letters alone."""
     module = subject.module
     parts = [formula(b, subject, n) if isinstance(n, Rel) else str(spoken(n)) for n in names(module)]
     parts = parts if all(parts) else []
@@ -27,8 +27,10 @@ def title(b: Builder, subject: Subject) -> str:
     wrt = dict.fromkeys(b.letter(s) for t in named if (s := module.table.named(t.wrt)))
     asked = "output" if module.jacobian_apart and "vjp" not in module.asked else "input"  # no message is meant
     kinds = list(dict.fromkeys(asked if i.kind == "input" else i.kind for i in subject.items))
+    only = kinds == ["named"]
+    apart = parts or any(not t.loss and t.of != module.output for t in named if only)  # an inner letter's derivative
     return b.say("title", parts=parts, kinds=kinds, of=[*of], wrt=[*wrt],
-                 formula="" if parts or kinds == ["named"] else formula(b, subject, module.equations[-1], WIDTH),
+                 formula="" if apart else formula(b, subject, module.equations[-1], WIDTH / 2 if only else WIDTH),
                  output=output, letters=letters[:_MOST], more=len(letters) > _MOST)
 
 

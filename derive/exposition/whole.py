@@ -15,7 +15,24 @@ from derive.errors import DeriveError
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, printed, with_limits
 from derive.exposition.subject import Subject
-from derive.expr import Add, Entry, Expr, Fn, Mul, Node, Partial, Rel, Star, eq, joined, mul, tuple_of, walk
+from derive.expr import (
+    ONE,
+    Add,
+    Entry,
+    Expr,
+    Fn,
+    Mul,
+    Node,
+    Num,
+    Partial,
+    Rel,
+    Star,
+    eq,
+    joined,
+    mul,
+    tuple_of,
+    walk,
+)
 from derive.lines import WIDTH, width, write_lines
 from derive.notation import read, write
 from derive.notation.shapes import COLUMN
@@ -77,12 +94,18 @@ def _torn(latex: str) -> bool:
 
 
 def _spread(statement: Rel) -> Rel:
-    """A (B + C) multiplied out: A B + A C."""
+    """A (B − C) multiplied out: A B − A C."""
     left, right = statement.terms
     terms = right.terms if isinstance(right, Add) else (right,)
     parts = [term.factors if isinstance(term, Mul) and isinstance(term.factors[-1], Add) else (term,) for term in terms]
-    return eq(left, Add(tuple(product(*before, each) for *before, last in parts
+    return eq(left, Add(tuple(_numbers_first(product(*before, each)) for *before, last in parts
                               for each in (last.terms if before and isinstance(last, Add) else (last,)))))
+
+
+def _numbers_first(value: Expr) -> Expr:
+    factors = value.factors if isinstance(value, Mul) else ()
+    number = mul(*(f for f in factors if isinstance(f, Num)))
+    return value if number is ONE else Mul((number, *(f for f in factors if not isinstance(f, Num))))
 
 
 def _read_back(b: Builder, found: Node) -> Math:

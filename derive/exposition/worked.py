@@ -19,6 +19,8 @@ from derive.expr import Entry, Expr, Fn, Idx, Num, Partial, Reduce, walk
 from derive.functions import known
 from derive.magnitudes import distributions, expected, targets
 from derive.module import Module, Update
+from derive.notation import write
+from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import EXACT, Arithmetic, close
 from derive.numeric.point import Index, TwoCases, Undefined
 from derive.numeric.shapes import extents
@@ -371,7 +373,8 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
 
     Beside a gradient of the loss those that are asked for as such.
     """
-    values, beside = subject.module.values, [t for t in subject.targets if t not in subject.forward and not t.loss]
+    values, table = subject.module.values, subject.module.table
+    beside = [t for t in subject.targets if t not in subject.forward and not t.loss]
     targets = (*subject.forward, *(beside if subject.module.rows else ()))
     most = max((len(point.tensor(t.of)) * len(point.tensor(t.wrt)) for t in targets), default=0)
     for target in targets:
@@ -379,7 +382,8 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
         indices = (*of.indices, *wrt.indices)
         places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
         several = len({*indices}) < len(indices) or not all(isinstance(i, Idx) for i in indices)
-        mistaken = any(subject.module.table.named(f"{of.tensor}_{at[0]}") for at in places if at)  # c_0 beside c
+        mistaken = any(_written(table, f"{of.tensor}_{at[0]}", ()) == _written(table, of.tensor, at)
+                       for at in places if at)  # c_0 beside c, not h_{t-1} beside h_{t,1}
         if several or mistaken:
             continue
         value = compiled(indices, target.value)
@@ -388,6 +392,12 @@ def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]
             known = {i: point.partial(of.tensor, at, wrt.tensor, i) for i in by}
             node = Partial(Entry(of.tensor, tuple(map(Num, at))), Entry(wrt.tensor, ()))
             yield Result(node, _agreeing({i: value(point, (*at, *i)) for i in known}, known, point), "derivatives")
+
+
+def _written(table: SymbolTable, tensor: str, at: Index) -> str:
+    """An entry as it prints, or "" of a letter that is not known."""
+    known = table.named(tensor) is not None
+    return write(Entry(tensor, tuple(map(Num, at))), table).replace(" ", "") if known else ""
 
 
 def between(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]:

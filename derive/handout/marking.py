@@ -46,6 +46,7 @@ from derive.words import wording
 UNSTATED = 5  # what a card that states no points is marked out of
 WHOLE, HALF, QUARTER = Fraction(1), Fraction(1, 2), Fraction(1, 4)
 _ASKED = re.compile(r"^asked for the (derivative of the output|backward message) \((.*)\)")
+_CONDITIONS = re.compile(r"\\text\{(if|pokud) \}.*?(?=\\\\|\\end)|\\mathbb\{I\}\[.*?\]", re.S)
 _QUOTED = re.compile("“(.*)”")
 _SLIPS = ("the sign", "an inequality", "two indices", "the indices")
 
@@ -162,9 +163,11 @@ def impossible(solution: Solution, formulas: Sequence[Math]) -> set[str]:
     module, printed = solution.module, " ".join(f.latex for f in formulas)
     rights = " ".join(f.latex.partition("=")[2] for f in formulas)
     bodies = (*module.equations, *(f.body for f in module.functions))
+    apart = _CONDITIONS.sub("", rights)
     bent = {type(n) for body in bodies for n in walk(body)} & {Fn, Pow, Extremum, Cases, Bracket}
     say: Any = wording("en", "mistakes")  # each a phrase, which a page tells in its language
-    occasion = {say.sign(): "-" in rights, say.index_reversed(): re.search(r"_\{[^{}]*-", rights),
+    occasion = {say.sign(): "-" in rights, say.sum_lost(): re.search(r"\\sum|\\top", apart),
+                say.index_reversed(): re.search(r"_\{[^{}]*-", rights),
                 say.cases_wrong(): re.search(r"cases|\\max|\\min", rights), say.inner_derivative(): bent,
                 say.factor_lost(): bent or len(module.equations) > 1,
                 say.indices_swapped(): re.search(r"_\{[^{}]*\w[^{}]*\w|\\top|[A-Z]", printed),
@@ -286,9 +289,10 @@ def _spelt(module: Module) -> bool:
 def _item(key: tuple[str, ...], forms: tuple[Math, ...], solution: Solution, apart: bool) -> Item:
     if key == ("forward",):
         made = Item("forward", forms)
+        each = [f for f in forms if f.name != "attained"]  # f = x_{i*j*} says again what the maximum is
         # of a layer that is only named the formulas are to be known: each sum and each function in them counts, too
-        signs = sum(map(_signs, made.values))
-        return replace(made, written=len(forms) + (signs if solution.messages.module.name else 0))
+        signs = sum(_signs(cast(Rel, f.expr).terms[-1]) for f in each)
+        return replace(made, written=len(each) + (signs if solution.messages.module.name else 0))
     kind = _kind(forms)
     _, wrt, *of = key
     derivation, output = solution.messages, solution.module.output
@@ -344,7 +348,7 @@ def _of_formulas(item: Item) -> Iterator[tuple[str, Fraction]]:
     """What an item's derivation and its formulas give occasion to."""
     say: Any = wording("en", "mistakes")  # each a phrase, which a page tells in its language
     nodes = [node for value in item.values for node in walk(value)]
-    if any(isinstance(n, Reduce) and n.op == "sum" for n in nodes):
+    if any(isinstance(n, Reduce) and n.op == "sum" for value in item.values for n in _outside(value, Fn, Pow)):
         yield say.sum_lost(), HALF
     if _factors(item.steps, 2, "composition", "reverse"):
         yield say.factor_lost(), HALF
@@ -357,7 +361,7 @@ def _of_formulas(item: Item) -> Iterator[tuple[str, Fraction]]:
         yield say.indices_swapped(), QUARTER
     if any(_negative(i) for n in nodes if isinstance(n, Entry) for index in n.indices for i in walk(index)):
         yield say.index_reversed(), QUARTER
-    if any(_negative(n) for value in item.values for n in _outside_indices(value)):
+    if any(_negative(n) for value in item.values for n in _outside(value)):
         yield say.sign(), QUARTER
     if _factors(item.steps, 1, "elementwise", "power"):
         yield say.inner_derivative(), HALF
@@ -369,11 +373,11 @@ def _factors(taken: Iterable[Step], least: int, *rules: str) -> bool:
                    for p in step.premises) >= least for step in taken if step.rule in rules)
 
 
-def _outside_indices(value: Node) -> Iterator[Node]:
-    """The terms and factors of a value, not what stands in indices and conditions."""
+def _outside(value: Node, *kinds: type[Node]) -> Iterator[Node]:
+    """The terms and factors of a value, not what stands in indices, in conditions and in nodes of these kinds."""
     yield value
-    for child in () if isinstance(value, Entry | Bracket | Rel) else value.children():
-        yield from _outside_indices(child)
+    for child in () if isinstance(value, (Entry, Bracket, Rel, *kinds)) else value.children():
+        yield from _outside(child, *kinds)
 
 
 def _negative(value: Node) -> bool:

@@ -73,7 +73,7 @@ LAYERS = (
     _activation("modulus", "absolute value", "y_{\\I} = |x_{\\I}|", "absolute_value", "abs"),
     _activation("gelu", "GELU", _gelu, "gaussian_error_linear_unit", options={"approximate": False},
                 source="Hendrycks and Gimpel 2016"),
-    _activation("silu", "SiLU", _of("swish"), "swish", "sigmoid_linear_unit",
+    _activation("silu", "swish", _of("swish"), "swish", "sigmoid_linear_unit",
                 source="Elfwing, Uchibe and Doya 2018; Ramachandran, Zoph and Le 2017"),
     _activation("mish", "Mish", _of("mish"), source="Misra 2019"),
     _activation("hard_tanh", "hard tanh", _of("hardtanh"), "hardtanh"),

@@ -10,9 +10,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from derive.errors import Problem, VerificationError
-from derive.render.read_back import HTML, guard_tables
+from derive.render.read_back import HTML, guard_tables, guard_words, sentences
 from derive.sections import headings, lines_of
-from derive.sheet import Block, Bullets, Figure, Heading, Math, Prose, Sheet, Table, Trial
+from derive.sheet import Block, Math, Sheet, Table, Trial
 
 if TYPE_CHECKING:
     from derive.card import Card
@@ -101,7 +101,9 @@ def guard(text: str, sheet: Sheet, detail: str = "full", shown: Callable[[str], 
         raise VerificationError(*problems)
     if shown is displayed:
         plain = "\\documentclass" not in text and not text.startswith(HTML)
-        guard_tables(_solution(text) if plain else text, sheet.blocks(detail))
+        whole = _solution(text) if plain else text
+        guard_tables(whole, sheet.blocks(detail))
+        guard_words(whole, sheet.blocks(detail))
 
 
 def guard_sentences(found: Iterable[str], sheet: Sheet, detail: str = "full") -> None:
@@ -120,14 +122,9 @@ def in_dollars(markdown: str) -> list[str]:
 
 
 def _sentences(block: Block) -> tuple[str, ...]:
-    match block:
-        case Prose(text) | Heading(text) | Figure(_, text):
-            return (text,)
-        case Bullets(items):
-            return items
-        case Table(header, rows):
-            return tuple(cell for row in (header, *rows) for cell in row)
-    return ()
+    if isinstance(block, Table):
+        return tuple(cell for row in (block.header, *block.rows) for cell in row)
+    return sentences(block)
 
 
 def _unbarred(latex: str) -> str:

@@ -79,13 +79,19 @@ def _data(solution: Solved) -> dict[str, Any]:
     tags = front.get("tags") or ()
     return {
         "say": wording(solution.sheet.language, "page"),
-        # a PDF's title has no formulas: signs of mathematics by their macros' names, accents where a letter has one
-        "title": re.sub(r"[\\{}\u0300-\u036f]", "", unicodedata.normalize("NFC", "".join(
+        # a PDF's title has no formulas: signs of mathematics by their macros' names, accents where a font has them
+        "title": "".join(_set(c) for c in unicodedata.normalize("NFC", "".join(
             tex.MATHS.get(c, c) for c in plain(solution.sheet.title)))),
         "subject": str(front.get("course") or ""),
         "keywords": ", ".join(map(str, tags)) if isinstance(tags, list | tuple) else str(tags),
         "foot": prose.inline(solution.sheet.title),
     }
+
+
+def _set(char: str) -> str:
+    r"""A letter as the fonts have it, y of ỹ; none of ``\\{}`` and of accents by themselves."""
+    kept = char if char.isascii() or tex.in_t1(char) else unicodedata.normalize("NFD", char)
+    return re.sub(r"[\\{}\u0300-\u036f]", "", kept)
 
 
 def _content(solution: Solved, detail: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 from derive.errors import Problem, VerificationError
 from derive.render.unicode import inline
-from derive.sheet import Block, Cell, Label, Scene, Table
+from derive.sheet import Block, Bullets, Cell, Figure, Heading, Label, Prose, Scene, Table
 
 HTML = ("<!DOCTYPE html>", '<div class="derive-sheet">')  # what a page and a notebook's output begin with
 Marks = tuple[str, ...]  # of a cell: its formulas, and the numbers beside them
@@ -19,6 +19,11 @@ _TEX = re.compile(r"\\begin\{tablebox\}.*?\\end\{tablebox\}", re.S), re.compile(
 _MARKDOWN = re.compile(r"^\|.*\|\n\|(?::?-+:?\|)+\n(?:\|.*\|(?:\n|$))+", re.M), re.compile(r"^\| (.*) \|$", re.M)
 _HTML = re.compile(r"<table>.*?</table>", re.S), re.compile(r"<tr>(.*?)</tr>", re.S)
 _MATH = re.compile(r'<math alttext="([^"]*)".*?</math>', re.S)
+_DOLLARS = re.compile(r"(?<![\\$])\$(?!\$)[^$]+\$(?!\$)")
+_DISPLAY = re.compile(r"^\$\$[ \t]*\r?\n.*?\n\$\$[ \t]*\r?$", re.M | re.S)
+_BESIDE_HTML = re.compile(r"<(math|svg|script|style)\b.*?</\1>", re.S)
+_BESIDE_TEX = re.compile(r"\\begin\{(formula|tikzpicture)\}.*?\\end\{\1\}|(?<!\\)\$[^$]*\$", re.S)
+_COMMAND = re.compile(r"\\(?:begin|end)\{[^}]*\}|\\[A-Za-z]+\*?")
 _TEXT = re.compile(r"<text [^>]*>(.*?)</text>", re.S)
 
 
@@ -76,3 +81,40 @@ def guard_picture(svg: str, scene: Scene) -> None:
 def _letters(text: str) -> str:
     """Letters and digits, whether raised, accented or not."""
     return "".join(c for c in normalize("NFKD", text.replace("℘", "P")) if c.isalnum())
+
+
+def guard_words(text: str, blocks: Sequence[Block]) -> None:
+    """Raise :class:`VerificationError` unless the words of a sheet stand in the finished text, in order."""
+    there, place = _plain(text), 0
+    for said in (words for block in blocks for words in sentences(block)):
+        wanted = _latin(_DOLLARS.sub("", said))
+        found = there.find(wanted, place)
+        if found < 0:
+            raise VerificationError(Problem(f"the finished file's sentences have no “{said}”, which was checked"))
+        place = found + len(wanted)
+
+
+def sentences(block: Block) -> tuple[str, ...]:
+    """What a block says in words."""
+    match block:
+        case Prose(words) | Heading(words) | Figure(_, words):
+            return (words,)
+        case Bullets(items):
+            return items
+    return ()
+
+
+def _plain(text: str) -> str:
+    """The letters of a finished file, of its formulas, pictures and commands none."""
+    if text.startswith(HTML):
+        text = unescape(_TAG.sub("", _BESIDE_HTML.sub("", text)))
+    elif "\\documentclass" in text:
+        text = _COMMAND.sub("", _BESIDE_TEX.sub("", text.partition("\\begin{document}")[2]))
+    else:
+        text = _DOLLARS.sub("", _DISPLAY.sub("", text))
+    return _latin(text)
+
+
+def _latin(text: str) -> str:
+    """The letters and digits without accents, not those that a format may have by a formula: δ, ᵀ."""
+    return "".join(c for c in normalize("NFD", text) if c.isascii() and c.isalnum())

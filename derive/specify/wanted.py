@@ -262,7 +262,9 @@ class Asking:
         spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
         spoken += [f"asked for the derivative by {', '.join(names)} ({said})" for said, names in self.lettered.items()]
         trivial = (f"not answered: {told}" for told in self.trivial)
-        said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered, *trivial))
+        of_loss = bool(named) and all(d.of == Entry("loss", ()) for d in named)  # «derivatives of the loss by …»
+        as_such = (text for kind, text in self.kinds.items() if text and not (of_loss and kind == "jacobian"))
+        said = dict.fromkeys((*spoken, *as_such, *self.unanswered, *trivial))
         kinds, named = sorted(self.kinds, key=self._place), tuple(sorted(named, key=self._place))
         places = (*map(self._place, kinds), *map(self._place, named))
         return Wanted(tuple(kinds), named, tuple(said), loss, places)

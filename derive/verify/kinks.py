@@ -15,6 +15,7 @@ from derive.expr import (
     Add,
     Entry,
     Expr,
+    Fn,
     Idx,
     Mul,
     Node,
@@ -93,16 +94,26 @@ def claims(module: Module) -> list[Beside]:
                 inner = value if j.of is kink.of else j.of
                 found.append(Beside(kink.of, inner, j.boundary, j.wrt, j.slopes, j.chosen, j.between))
             for places, broken in ((kink.broken, True), (kink.smooth, False)):
-                found += [Beside(kink.of, value, r, border, broken=broken) for r in places
-                          if isinstance(border := r.terms[0], Entry) and border in walk(value)]
+                inner = kink.term or value
+                found += [Beside(kink.of, inner, r, wrt, broken=broken) for r in places
+                          if (wrt := _crossing(r, inner, module)) is not None]
     return [c for c in found if c.border is not None]
 
 
+def _crossing(boundary: Rel, value: Expr, module: Module) -> Entry | None:
+    """An entry of the value that leaves the boundary when it is changed; a given one only for want of others."""
+    inner = [n for n in walk(sub(*boundary.terms[:2])) if isinstance(n, Entry) and n in walk(value)]
+    free = [n for n in inner if not any(map(is_bound, free_indices(n)))]
+    return min(free, key=lambda n: n.tensor in module.constants, default=None)
+
+
 def _is_linear(gap: Expr, tensor: str) -> bool:
-    """The tensor stands in one factor of each product, and in no power and no function."""
+    """The tensor stands in one factor of each product, in no power and in no function but |·|, a line on each side."""
     if not _stands(gap, tensor):
         return True
     parts = [p for p in gap.children() if isinstance(p, Expr) and _stands(p, tensor)]
+    if isinstance(gap, Fn) and gap.name == "abs":
+        return _is_linear(gap.args[0], tensor)
     return isinstance(gap, Entry) or (isinstance(gap, (Add, Mul, Reduce)) and getattr(gap, "op", "sum") == "sum" and (
         len(parts) == 1 or isinstance(gap, Add)) and all(_is_linear(p, tensor) for p in parts))
 
@@ -119,7 +130,7 @@ def borders(said: Beside, scope: Scope) -> Check:
     printed = _printed(said, scope)
     terms = (*own, *printed, said.gap, *border.indices, *said.wrt.indices)
     claim, = scope.compiler.claims(Rel(terms, ("=",) * (len(terms) - 1)))
-    count = outside = 0
+    count = outside = differ = 0
     for point in islice(scope.points(), _MOST):
         for at in claim.assignments(point):
             here = _Here.at(claim, point, at, said, len(own) + len(printed))
@@ -127,11 +138,14 @@ def borders(said: Beside, scope: Scope) -> Check:
             if wrong:
                 return Check("kinks", "", Verdict.REFUTED, said.evidence, f"{wrong} for {point.describe()}")
             count += wrong is not None
+            differ += here is not None and said.slopes is not None and not _close(*here.on[2:4])
             outside += here is not None and said.chosen is not None and not here.between()
         if count >= ENOUGH:
             break
     if count < ENOUGH:
         return Check("kinks", "", Verdict.NOT_READ, f"{said.evidence}: only {count} places say anything about it")
+    if said.slopes is not None and said.slopes[0] is not said.slopes[1] and not differ:
+        return Check("kinks", "", Verdict.REFUTED, said.evidence, "the two slopes agree everywhere")
     if said.between is False and not outside:
         return Check("kinks", "", Verdict.REFUTED, said.evidence, "the slope taken lies between them everywhere")
     return Check("kinks", "", Verdict.TESTED, f"{said.evidence} at {count} places", points=count)
@@ -179,6 +193,8 @@ class _Here(NamedTuple):
                 on = _Held(point, border.tensor, place, now)
                 if not (gap := _sides(claim, on, at)[count]):
                     break
+            if not _close(gap, 0):
+                return None
             step = point.kind.number(_STEP)
             now = on.values[said.wrt.tensor][by]
             near = [_sides(claim, _Held(on, said.wrt.tensor, by, now + h), at)[:count] for h in (-step, step)]

@@ -99,7 +99,7 @@ def test_titles_say_what() -> None:
               "residual_block": "Linear layer, ReLU and $y_{k} = x_{k} + h_{k}$: backward, parameter messages",
               "softplus_cz": "Softplus: backward message",
               "l2_pooling": r"$y_{kl} = \sqrt{\sum_{(i, j) \in \Omega(k, l)} x_{ij}^{2}}$: backward message",
-              "contrastive_pairs": r"Derivatives of $\ell$ with respect to $u$ and $v$",
+              "contrastive_pairs": r"$\ell = t D + (1 - t) \max(0, m - D)$: derivatives with respect to $u$ and $v$",
               "highway_labels": r"$y = t \odot h + (\mathbf{1} - t) \odot x$: backward, parameter messages",
               "elu_named": "$y$ as a function of $x$: backward message"}
     assert {card: composed(card).sheet.title for card in titles} == titles
@@ -244,3 +244,29 @@ def test_a_derivation_tells_the_letters_that_it_brings_and_no_slope_off_its_way(
     told = blocks[place + 2]
     assert isinstance(told, Math) and told.latex == "a = W^{(2)} h + b^{(2)}" and told.definition
     assert not any(isinstance(b, Math) and b.name == "slope" for b in blocks)
+
+
+QUESTIONS = [  # what the sheet says, and what it does not
+    ("A max pooling layer with 2×2 windows and stride 2 maps $x$, padded with one ring of zeros, to $y$. Derive the forward and backward messages.",
+     "$H$\u00a0×\u00a0$W$ inputs give $M$\u00a0×\u00a0$N$ outputs", "the derivative of the output"),
+    (r"Layer normalisation maps $h \in \mathbb{R}^d$ to $y_i = g_i \frac{h_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b_i$ with "
+     r"$\mu = \frac{1}{d}\sum_i h_i$ and $\sigma^2 = \frac1d\sum_i (h_i-\mu)^2$. Derive the derivatives of the loss $L$ with "
+     r"respect to $h$, $g$ and $b$.",
+     r"- \frac{1}{\sqrt{\sigma^2 + \varepsilon}} \frac{1}{d} (g^\top \delta_y) \mathbf{1}", "the derivative of the output"),
+    (r"The Swish activation is $y = x\,\sigma(\beta x)$ with a trainable $\beta$. Derive $\partial y/\partial x$.", "", "SiLU"),
+    (r"A unit computes $h_t = \tanh(W h_{t-1} + U x_t + b)$. Derive $\partial h_t/\partial h_{t-1}$ and the gradients of $L$ with "
+     r"respect to $W$ and $b$, given $\partial L/\partial h_t$.", r"| $\partial h_{t,1} / \partial h_{t-1}$ |", r"\cdot (-1)"),
+]
+
+
+@pytest.mark.parametrize(("question", "said", "unsaid"), QUESTIONS)
+def test_what_a_sheet_says(question: str, said: str, unsaid: str) -> None:
+    solution = derive.solve(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n"))
+    text = derive.render(solution, "md")
+    assert said in text and unsaid not in text.partition("# Solution")[2] and "SiLU" not in solution.sheet.title
+
+
+def test_a_title_has_no_formula_of_another_letter_than_is_asked_for() -> None:
+    question = r"With $z = w x$ and $y = z^3 + z$ derive $\partial z/\partial w$."
+    solution = derive.solve(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n"))
+    assert solution.sheet.title == "Derivative of $z$ with respect to $w$"

@@ -300,3 +300,21 @@ def test_what_lies_on_the_way_to_other_things_asked_for_earns_its_steps_alone(tm
                     "(2) Derive $\\frac{\\partial \\ell}{\\partial W_{kj}}$ and $\\frac{\\partial \\ell}{\\partial b_k}$.\n", encoding="utf-8")
     guide = marking(solve(card), 5)
     assert [(share.items[0].wrt, share.points) for share in guide.shares] == [("z", 3), ("W", 1), ("b", 1)]
+
+
+@pytest.mark.parametrize(("question", "lost"), [
+    (r"The hinge loss is $\ell = \max(0, 1 - y \, w^\top x)$ with $y \in \{-1, 1\}$. Derive $\partial\ell/\partial w$.", False),
+    (r"A layer computes $y_k = \max(0, \sum_j W_{kj} x_j)$. Given $\delta_k = \partial L/\partial y_k$ derive $\partial L/\partial x$.", True),
+])
+def test_no_sum_over_ways_is_lost_where_an_entry_has_but_one(question: str, lost: bool) -> None:
+    """That of a condition, 1 - y Σ w_j x_j > 0, is none."""
+    solved = solve(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n"))
+    guide = marking(solved, 4)
+    assert any("sum is lost" in m.words for m in guide.mistakes) == lost and not [*unfair(guide, solved, 4)]
+
+
+def test_what_is_said_twice_of_a_maximum_is_one_thing_to_write() -> None:
+    solved = solve(Card.parse("---\nid: q\n---\n# Question\nA max-pooling layer with 3×3 windows and stride 3 is applied to $x$. "
+                              "Derive the forward message and the backward message.\n"))
+    first, *rest = marking(solved, 8).shares
+    assert first.items[0].kind == "forward" and first.points < sum(share.points for share in rest)

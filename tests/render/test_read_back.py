@@ -43,3 +43,21 @@ def test_a_changed_letter_of_a_picture_is_caught(card: str) -> None:
             other = "q" if found[1] != "q" else "x"
             with pytest.raises(VerificationError, match="the picture"):
                 guard_picture(made[:found.start(1)] + other + made[found.end(1):], figure.scene)
+
+
+WORDS = [  # of a sentence, a list, a heading, a caption
+    ("softmax_jacobian", "Only the", "Not the"), ("relu_layer", "has no derivative", "has a derivative"), ("huber", "Derivation", "Proof"),
+    ("huber", "claim nothing", "claim all"), ("overlapping", "Above, forward", "Below, forward"),
+]
+
+
+@pytest.mark.parametrize("format", ["md", "html", "tex"])
+@pytest.mark.parametrize(("card", "old", "new"), WORDS)
+def test_a_changed_word_is_caught(card: str, old: str, new: str, format: str) -> None:
+    solution = composed(card)
+    made = str(render(solution, format))
+    changed = made.replace(old, new)
+    assert changed != made
+    guard(made, solution.sheet, "standard")
+    with pytest.raises(VerificationError, match="sentences have no"):
+        guard(changed, solution.sheet, "standard")

@@ -12,9 +12,11 @@ from derive.calculus import rules
 from derive.card import Card
 from derive.expr import ONE, ZERO, Num
 from derive.functions import FUNCTIONS
+from derive.notation import read
 from derive.numeric.arithmetic import precision
 from derive.verify.kinks import Beside, borders, claims
 from derive.verify.report import Check, Verdict
+from tests.bank import solved
 from tests.kept import forget_verdicts
 from tests.verify.sheets import messages_of, subject
 
@@ -82,6 +84,41 @@ def test_what_the_answer_says_is_said_of_the_layer_and_not_of_an_operation_in_it
     assert said in front and unsaid not in front
 
 
+QUESTIONS = [  # what is so on a boundary that no letter alone is solved from, or that facts decide
+    (r"$\ell = \max(0, 1 - y \, w^\top x)$ with $y \in \{-1, 1\}$. Derive $\partial\ell/\partial w$.",
+     "has no derivative with respect to $w_{i}$ unless $x_{i} = 0$", "between $0$ and $-y x_{i}$"),
+    (r"The loss is $\ell = \frac12 s^2$ for $|s| \le 1$ and $|s| - \frac12$ otherwise. Derive $\partial\ell/\partial s$.",
+     "", "agree where $\\left|s\\right| = 1$"),
+    (r"$\ell = \max(0, |y - f| - \delta)$ with a threshold $\delta > 0$. Derive $\partial\ell/\partial f$.",
+     "no derivative with respect to $f$", "agree where $y = f$"),
+    (r"For a label $y \in \{1, \dots, K\}$ let $\ell = \sum_{k \ne y} \max(0, 1 + s_k - s_y)$. Derive $\partial\ell/\partial s_k$.",
+     "with respect to $s_{k}$ and $s_{y}$", "with respect to $s_{k}$ jumps between $0$ and $1$"),
+]
+
+
+@pytest.mark.parametrize(("question", "answered", "told"), QUESTIONS)
+def test_what_is_so_on_a_boundary_is_told_and_tried(question: str, answered: str, told: str) -> None:
+    solution = derive.solve(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n"))
+    assert [c.verdict for c in solution.report.checks if c.name == "kinks"].count(Verdict.TESTED) >= 1
+    assert answered in " ".join(block.text for block in solution.sheet.answer if hasattr(block, "text"))
+    assert told in derive.render(solution, "md")
+
+
+@pytest.mark.parametrize("change", [{"broken": True}, {"slopes": (ZERO, ONE), "chosen": ZERO}])
+def test_a_smooth_place_that_no_letter_is_solved_from_is_tried(change: dict[str, object]) -> None:
+    said, = claims(messages_of("huber").module)
+    assert said.slopes is None and not said.broken
+    assert check("huber", replace(said, **change)).verdict is Verdict.REFUTED  # type: ignore[arg-type]
+
+
+def test_slopes_that_agree_wherever_the_letters_may_lie_are_no_kink() -> None:
+    said, = claims(messages_of("huber").module)
+    table = messages_of("huber").module.table
+    slopes = tuple(read(s, table) for s in ("y - t", r"d \operatorname{sign}(y - t)"))
+    found = check("huber", replace(said, slopes=slopes, chosen=slopes[0]))  # type: ignore[arg-type]
+    assert found.verdict is Verdict.REFUTED and "agree everywhere" in (found.counterexample or "")
+
+
 @pytest.mark.parametrize(("formula", "slope"), [
     (r"y = \max(0, x) - \max(0, -x)", 1), (r"y = \max(0, x) + \min(0, \alpha (e^{x/\alpha} - 1))", 1),
     (r"y = x |x|", 0), (r"y = \max(0, x) + 2 \min(0, x)", 2), (r"y = \max(0, x)", 0),
@@ -130,3 +167,8 @@ def test_only_the_letters_on_the_way_to_what_is_asked_have_kinks() -> None:
 
 def test_a_maximum_of_more_than_a_pair_has_kinks() -> None:
     assert derive.solve(formula=r"y_i = \max(x_i, a_1 x_i, a_2 x_i, a_3 x_i)").report.ok
+
+
+def test_a_smooth_place_of_a_term_of_a_sum_is_tried_by_its_letters() -> None:
+    found = [c.evidence for c in solved("huber_samples").report.checks if c.name == "kinks"]
+    assert found and all("by `r` agree" in evidence for evidence in found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from math import prod
 
@@ -36,6 +36,7 @@ class Affine:
     constant: Fraction
 
     @staticmethod
+    @lru_cache(maxsize=4096)
     def of(node: ex.Expr) -> Affine:
         match node:
             case ex.Num(value):

@@ -54,16 +54,76 @@ class Calculating:
         return self * other
 
 
+class Ratio(Fraction):
+    """A fraction that asks no abstract class what the other number is: that takes longer than to calculate with it."""
+
+    __slots__ = ()
+    _numerator: int
+    _denominator: int
+
+    def __add__(self, other: Any) -> Any:
+        if type(other) is int:
+            return _ratio(self._numerator + other * self._denominator, self._denominator)
+        if isinstance(other, Fraction):
+            n, d = other.as_integer_ratio()
+            return _reduced(self._numerator * d + n * self._denominator, self._denominator * d)
+        return super().__add__(other)
+
+    def __neg__(self) -> Any:
+        return _ratio(-self._numerator, self._denominator)
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is int:
+            return _reduced(self._numerator * other, self._denominator)
+        if isinstance(other, Fraction):
+            n, d = other.as_integer_ratio()
+            return _reduced(self._numerator * n, self._denominator * d)
+        return super().__mul__(other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __abs__(self) -> Any:
+        return -self if self._numerator < 0 else self
+
+    def _richcmp(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
+        """All comparisons but those of equality."""
+        if isinstance(other, (int, Fraction)):
+            n, d = other.as_integer_ratio()
+            return op(self._numerator * d, n * self._denominator)
+        return super()._richcmp(other, op)  # type: ignore[misc]
+
+
+def _ratio(numerator: int, denominator: int) -> Ratio:
+    """The fraction of two numbers without a common factor."""
+    found = object.__new__(Ratio)
+    found._numerator, found._denominator = numerator, denominator
+    return found
+
+
+def _reduced(numerator: int, denominator: int) -> Ratio:
+    common = math.gcd(numerator, denominator)
+    return _ratio(numerator // common, denominator // common)
+
+
 def _plain(value: Any) -> Any:
     """An int where the fraction is whole: integers compare and add much faster."""
-    whole = value if type(value) in (int, Fraction) else Fraction(value)
-    return whole.numerator if whole.denominator == 1 else whole
+    if type(value) is int:
+        return value
+    n, d = (value if isinstance(value, Fraction) else Fraction(value)).as_integer_ratio()
+    return n if d == 1 else _ratio(n, d)
 
 
 def _exact_power(base: Any, exponent: Any) -> Any:
-    if exponent == int(exponent):
-        return _plain(Fraction(base) ** int(exponent))
-    raise ValueError("a root is not a fraction: evaluate with floats or decimals")
+    if exponent.denominator != 1:
+        raise ValueError("a root is not a fraction: evaluate with floats or decimals")
+    power = exponent.numerator
+    return base ** power if type(base) is int and power >= 0 else _plain(Fraction(base) ** power)
 
 
 _WHOLE: dict[str, Callable[..., Any]] = {"floor": math.floor, "ceil": math.ceil, "mod": lambda a, b: a % b}

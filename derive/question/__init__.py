@@ -14,7 +14,6 @@ from derive.expr import Idx
 from derive.layers import POOLINGS
 from derive.module import Module
 from derive.notation.grammar import skeleton
-from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
 from derive.question import masks, numbers, steps
@@ -32,8 +31,8 @@ from derive.question.requests.verbs import besides
 from derive.question.requests.written_in import with_letters_named
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
 from derive.question.words.lexicon import named, only
-from derive.question.words.prose import BREAK, Prose, prose_of
-from derive.question.words.reading import question_formulas
+from derive.question.words.prose import BREAK, Prose
+from derive.question.words.reading import lettered_prose
 from derive.records import dataclass
 from derive.specify.sizes import with_listed
 from derive.statement import KEYS as STATED
@@ -53,8 +52,7 @@ class Question:
 
     @cached_property
     def prose(self) -> Prose:
-        card = self.card
-        return prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
+        return lettered_prose(self.card)
 
 
 def module_of(card: Card, outside: Statement | None = None) -> Module:

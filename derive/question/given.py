@@ -44,8 +44,8 @@ from derive.question.windows.wording import Words, words_of
 from derive.question.windows.written import Fields, fields_of, refuse_other_stride
 from derive.question.worded import refuse_another, worded
 from derive.question.words.lexicon import named
-from derive.question.words.prose import Prose, prose_of
-from derive.question.words.reading import question_formulas, read_parts
+from derive.question.words.prose import Prose
+from derive.question.words.reading import question_prose, read_parts
 from derive.records import dataclass
 from derive.specify.applied import refuse_indexed_matrices, refuse_number_weights, refuse_two_readings
 from derive.specify.bias_columns import with_biases
@@ -114,7 +114,7 @@ def read_given(card: Card, statement: Statement) -> Given:
     """The statement's formulas; raises :class:`CardError` for all that cannot be read."""
     _refuse_other_kinds(statement)
     given = list(written(statement, *FORMULAS, "derive"))
-    prose = prose_of(card.question, card.question_line, question_formulas(card))
+    prose = question_prose(card)
     declared = declared_by(statement)
     found = _read(given, prose, declared)
     listed = {name_of(text) for key in LETTERS for text in getattr(statement, key) or ()}

@@ -15,7 +15,7 @@ from derive.module import Module
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.letters import short
-from derive.notation.rules.trees import stated, with_trees
+from derive.notation.rules.trees import stated
 from derive.notation.symbols import Kind, SymbolTable
 from derive.question.letters.applied import is_unsaid
 from derive.question.letters.claims import (
@@ -436,7 +436,7 @@ def module_made(state: State) -> State:
     written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
     facts = facts_of(state.found, state.prose, list(state.mentions), layer.given, layer.table)
     module = specified(layer, state.roles, state.wanted, facts, state.fields, state.nodes, written)
-    shortened = short(with_trees(question_formulas(card)))
+    shortened = short(question_formulas(card))
     besides = not_answered(state.prose) if state.posed or state.worded is not None else ()
     chain = Chain(state.prose).parts if state.of_parts else []
     readings = (*said_of(layer, card.text), *shortened, *state.said, *_of_biases(chain, state), *state.wanted.readings,

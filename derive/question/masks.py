@@ -13,12 +13,11 @@ from derive.card import Card
 from derive.errors import DeriveError, OpenError, Problem
 from derive.expr import ZERO, Entry, Extremum, Fn, Node, Reduce
 from derive.module import Mask, Module
-from derive.notation.rules import trees
 from derive.notation.symbols import Kind, Symbol
 from derive.question.sentences.tokens import asks, in_english, sentences
 from derive.question.steps import ENDS, in_source, opens, with_question
-from derive.question.words.prose import GAP, prose_of
-from derive.question.words.reading import question_formulas
+from derive.question.words.prose import GAP
+from derive.question.words.reading import question_prose
 from derive.statement import Statement
 
 _MASK = re.compile(r"(?:the |a |all )*(?:(?:binary|pooling|max|maximum|argmax|gradient|backward|relu)[ -])*masks?"
@@ -34,7 +33,7 @@ def apart(card: Card) -> tuple[Card, str]:
     if not re.search(r"\bmasks?\b|\bwhich\b", card.question, re.IGNORECASE):
         return card, ""
     try:
-        prose = prose_of(card.question, card.question_line, trees.with_trees(question_formulas(card)))
+        prose = question_prose(card)
     except DeriveError:
         return card, ""
     for tokens in sentences(prose) if in_english(prose.text) else ():

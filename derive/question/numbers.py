@@ -21,8 +21,8 @@ from derive.notation.rules.kinds import is_derived
 from derive.notation.symbols import Kind, name_of
 from derive.question.steps import Step
 from derive.question.words.lexicon import named
-from derive.question.words.prose import GAP, Prose, prose_of
-from derive.question.words.reading import question_formulas
+from derive.question.words.prose import GAP, Prose
+from derive.question.words.reading import question_prose
 from derive.records import dataclass
 from derive.sections import lines_of
 from derive.specify.stated import formulas_of
@@ -72,12 +72,11 @@ def apart(card: Card, steps: Sequence[Step] = ()) -> tuple[Card, tuple[Given, ..
     if _MAY_STAND.search(card.question) is None:
         return card, ()
     try:
-        formulas = trees.with_trees(question_formulas(card))
-        prose = prose_of(card.question, card.question_line, formulas)
+        prose = question_prose(card)
     except DeriveError:
         return card, ()
     rates = {name_of(step.rate) for step in steps if step.rate}
-    places = [place for formula in formulas for place in _places(formula, formulas, prose)]
+    places = [place for formula in prose.formulas for place in _places(formula, prose.formulas, prose)]
     places = [place for place in places if place.sure or (place.given and name_of(place.given.letter) in rates)]
     if not places:
         return card, ()

@@ -17,14 +17,13 @@ from derive.expr import Entry, Idx, Partial, eq
 from derive.module import Module, Update
 from derive.notation import read, write
 from derive.notation.formulas import Formula
-from derive.notation.rules import trees
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
 from derive.question.letters.naming import bare_letters, written_letters
 from derive.question.posed_request import items
 from derive.question.sentences.tokens import asks, in_english, sentences
 from derive.question.words.lexicon import named
-from derive.question.words.prose import GAP, Prose, prose_of
-from derive.question.words.reading import question_formulas
+from derive.question.words.prose import GAP, Prose
+from derive.question.words.reading import question_prose
 from derive.records import dataclass
 from derive.sections import lines_of
 from derive.statement import Statement
@@ -88,7 +87,7 @@ def apart(card: Card) -> tuple[Card, tuple[Step, ...]]:
     if _MAY_ASK.search(card.question) is None:
         return card, ()
     try:
-        prose = prose_of(card.question, card.question_line, trees.with_trees(question_formulas(card)))
+        prose = question_prose(card)
     except DeriveError:
         return card, ()
     if not in_english(prose.text):

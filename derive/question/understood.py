@@ -19,8 +19,8 @@ from derive.question.letters.claims import computes_nothing, is_claimed, without
 from derive.question.parts.chain import Chain
 from derive.question.parts.recognised import Part
 from derive.question.windows.pooling import Pooled
-from derive.question.words.prose import Prose, prose_of
-from derive.question.words.reading import Read, question_formulas
+from derive.question.words.prose import Prose
+from derive.question.words.reading import Read, question_prose
 from derive.question.written import read_written
 from derive.specify.definitions import statements
 from derive.specify.writing import statement_of
@@ -112,7 +112,7 @@ def _key(formula: Formula, node: Node | None) -> str | None:
 
 def _named(card: Card, prose: Prose) -> tuple[str, Source]:
     """The layers that the words name, and where."""
-    chain = Chain(prose_of(card.question, card.question_line, question_formulas(card)))
+    chain = Chain(question_prose(card))
     if len(chain.parts) < 2 and (name := _pooling(Pooled.of(card))):
         return name
     parts = [_part(chain, part) for part in chain.parts]

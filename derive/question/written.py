@@ -11,7 +11,7 @@ from derive.errors import DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Expr, Node, Partial, walk
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
-from derive.notation.rules import LETTERS, RULES, rewritten
+from derive.notation.rules import RULES, rewritten
 from derive.notation.rules.kinds import equates, is_derived
 from derive.notation.rules.trees import Run, equals, sides, statements, with_trees
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
@@ -33,8 +33,8 @@ from derive.question.letters.stacked import with_rows
 from derive.question.parts.unwritten import continued_parts, refuse_linear, stated_parts
 from derive.question.requests.verbs import requested
 from derive.question.words.lexicon import named
-from derive.question.words.prose import Prose, prose_of
-from derive.question.words.reading import Read, declares, one_equation, question_formulas, read_parts, with_cases_said
+from derive.question.words.prose import Prose
+from derive.question.words.reading import Read, declares, lettered_prose, one_equation, read_parts, with_cases_said
 from derive.records import dataclass
 from derive.specify.bias_columns import with_biases
 from derive.specify.definitions import Definitions, definitions
@@ -87,10 +87,9 @@ def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
 
     Raises :class:`UnsupportedError` where the words say that it is not about a layer.
     """
-    written = rewritten(question_formulas(card), LETTERS)
-    prose = prose_of(card.question, card.question_line, written)
+    prose = lettered_prose(card)
     refuse_other_topics(card, prose)
-    written = with_rows(with_trees(with_shapes_said(with_cases_said(written, prose), prose)), prose)
+    written = with_rows(with_trees(with_shapes_said(with_cases_said(prose.formulas, prose), prose)), prose)
     prose = replace(prose, formulas=tuple(written))
     found = with_named(rewritten([*written, *stated], RULES), prose)
     read_ = _read_all(found, prose)

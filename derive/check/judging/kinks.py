@@ -357,8 +357,13 @@ def _slope(head: Node) -> Callable[[Point, dict[Idx, int]], Any] | None:
         def number(i: Node) -> int:
             return named[i] if isinstance(i, Idx) else int(p.values[cast(Entry, i).tensor][()])
 
-        terms = [Affine.of(i) for i in entry.indices]
-        return tuple(int(t.constant + sum(c * number(i) for i, c in t.coefficients.items())) for t in terms)
+        def value(index: Expr) -> int:
+            if isinstance(index, Idx):
+                return named[index]
+            term = Affine.of(index)
+            return int(term.constant + sum(c * number(i) for i, c in term.coefficients.items()))
+
+        return tuple(map(value, entry.indices))
 
     def placed(entry: Entry) -> bool:
         return all(isinstance(i, Idx) or isinstance(i, Entry) and not i.indices

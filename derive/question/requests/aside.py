@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from derive.card import Card
 from derive.errors import DeriveError
-from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import Said
 from derive.question.posed import LIMIT
 from derive.question.sentences.actions import ACTIONS
@@ -23,8 +22,8 @@ from derive.question.sentences.meaning import ROWS
 from derive.question.sentences.runs import RUNS
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
 from derive.question.words.lexicon import named
-from derive.question.words.prose import Prose, prose_of
-from derive.question.words.reading import question_formulas
+from derive.question.words.prose import Prose
+from derive.question.words.reading import lettered_prose
 from derive.sections import lines_of
 
 Place = tuple[int, int]
@@ -47,7 +46,7 @@ def set_aside(card: Card) -> tuple[Card, tuple[str, ...]]:
     writes formulas and asks for derivatives of letters in other sentences.
     """
     try:
-        prose = prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
+        prose = lettered_prose(card)
     except DeriveError:
         return card, ()
     if not in_english(prose.text):

@@ -13,15 +13,15 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.module import ROLES
 from derive.notation import tree as tr
-from derive.notation.rules import LETTERS, rewritten, trees
+from derive.notation.rules import trees
 from derive.notation.symbols import latex_of
 from derive.question.letters.naming import labelled
 from derive.question.requests.of_what import OfWhat, letter_of_noun, nouns
 from derive.question.requests.verbs import requested
 from derive.question.sentences.tokens import in_english
 from derive.question.words.lexicon import begins, ends, named, only
-from derive.question.words.prose import BREAK, Prose, prose_of
-from derive.question.words.reading import question_formulas
+from derive.question.words.prose import BREAK, Prose
+from derive.question.words.reading import lettered_prose
 from derive.records import dataclass
 from derive.sections import lines_of
 
@@ -63,7 +63,7 @@ def lettered(card: Card) -> tuple[Card, tuple[Called, ...]]:
     if any(card.front_matter.get(key) is not None for key in (*ROLES, "derive", "layer", "layers", "forward")):
         return card, ()
     try:
-        prose = prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
+        prose = lettered_prose(card)
     except DeriveError:
         return card, ()
     layers = _in_order([*_brought(prose)]) if in_english(prose.text) else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeVar, cast
 
 from derive.card import Card
@@ -14,13 +15,13 @@ from derive.formulas import formulas
 from derive.limits import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA, MOST_IN_A_SENTENCE
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
-from derive.notation.rules import rewritten
+from derive.notation.rules import LETTERS, RULES, rewritten
 from derive.notation.rules.kinds import Said, is_bounded, is_range, kind_of
 from derive.notation.rules.trees import Run, each, equals, sides, spelt, statements
 from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Env, Item, Scripted, Token, has, is_token, names_in, variables
 from derive.notation.vocabulary import opens_range
-from derive.question.words.prose import BREAK, GAP, Gap, Prose, plain_prose
+from derive.question.words.prose import BREAK, GAP, Gap, Prose, plain_prose, prose_of
 from derive.records import dataclass
 
 _IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
@@ -184,18 +185,33 @@ class Read:
 
 
 def question_formulas(card: Card) -> list[Formula]:
-    """The formulas of the question as they stand.
+    """The formulas of the question as they stand; raises as :func:`question_prose`."""
+    return [*question_prose(card).formulas]
 
-    Raises :class:`CardError` for those that are not closed, and for a question of more
+
+def question_prose(card: Card) -> Prose:
+    """The words of the question around its formulas as these stand.
+
+    Raises :class:`CardError` for formulas that are not closed, and for a question of more
     characters or formulas, or a longer formula or sentence, than any has.
     """
-    if len(card.question) > MOST_CHARACTERS:
-        raise CardError(f"the question has {len(card.question):,} characters, and at most {MOST_CHARACTERS:,} are "
+    return _prose(card.question, card.question_line)
+
+
+def lettered_prose(card: Card) -> Prose:
+    """The same, letters in the formulas having names of their own; raises as :func:`question_prose`."""
+    return _lettered(card.question, card.question_line)
+
+
+@lru_cache(maxsize=16)  # each reader of a question asks for it
+def _prose(question: str, first_line: int) -> Prose:
+    if len(question) > MOST_CHARACTERS:
+        raise CardError(f"the question has {len(question):,} characters, and at most {MOST_CHARACTERS:,} are "
                         "read: shorten it, or put what is no question under a heading of its own")
-    found = formulas(card.question, card.question_line)
+    found = formulas(question, first_line)
     if len(found) > MOST_FORMULAS:
         raise CardError(f"the question has {len(found):,} formulas, and at most {MOST_FORMULAS} are read")
-    prose = plain_prose(card.question, card.question_line)
+    prose = plain_prose(question, first_line)
     for long in re.finditer(rf"[^.?!;{BREAK}]{{{MOST_IN_A_SENTENCE + 1},}}", prose.text):
         raise CardError(Problem(f"a sentence of {len(long[0]):,} characters, and at most {MOST_IN_A_SENTENCE:,} are "
                                 "read: end it with a full stop", line=prose.line(long.start())))
@@ -203,12 +219,17 @@ def question_formulas(card: Card) -> list[Formula]:
         if len(formula.latex) > MOST_IN_A_FORMULA:
             raise CardError(Problem(f"a formula of {len(formula.latex):,} characters, and at most "
                                     f"{MOST_IN_A_FORMULA:,} are read: define its parts by letters", line=formula.line))
-    return found
+    return prose_of(question, first_line, found)
+
+
+@lru_cache(maxsize=16)
+def _lettered(question: str, first_line: int) -> Prose:
+    return prose_of(question, first_line, rewritten(_prose(question, first_line).formulas, LETTERS))
 
 
 def read_formulas(card: Card) -> Read:
-    """Every formula of the question; raises as :func:`question_formulas`."""
-    found = rewritten(question_formulas(card))
+    """Every formula of the question; raises as :func:`question_prose`."""
+    found = rewritten(lettered_prose(card).formulas, RULES)
     table = gather(found)
     nodes: list[tuple[Formula, Node]] = []
     failures: list[tuple[Formula, DeriveError]] = []

@@ -38,6 +38,7 @@ class Pool:
     numbers: Mapping[str, tuple[Any, ...]]
 
     @staticmethod
+    @lru_cache(maxsize=64)
     def of(kind: Arithmetic, thresholds: frozenset[Fraction]) -> Pool:
         """Numbers of both signs and on both sides of ±1 and of every threshold that a condition names."""
         if kind is EXACT:

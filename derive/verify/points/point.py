@@ -107,10 +107,14 @@ class Point(Remembering):
         KeyError where it does not.
         """
         output = self.values[self.module.output]
-        alike = [(values, len(next(iter(values)))) for name in self.module.inputs if (values := self.given[name])]
-        if not any(at[-rank:] in values and (len(at) == rank or at[:-rank] in output) for values, rank in alike):
+        if not any(at[-rank:] in values and (len(at) == rank or at[:-rank] in output) for values, rank in self._alike):
             raise KeyError(at)
         return 0
+
+    @cached_property
+    def _alike(self) -> list[tuple[Values, int]]:
+        """The inputs, and how many indices each has."""
+        return [(values, len(next(iter(values)))) for name in self.module.inputs if (values := self.given[name])]
 
     def put(self, name: str, values: Values) -> None:
         """Add a tensor that the sheet names."""

@@ -194,8 +194,7 @@ def _power(base: Any, exponent: Any) -> Any:
     if type(base) is int and base == 0 and exponent > 0:  # a sum over nothing
         return 0
     base = decimal_of(base)
-    if type(exponent) is int or (exponent.denominator == 1 if type(exponent) is Fraction
-                                 else exponent == math.floor(exponent) and base > 0):
+    if type(exponent) is int or type(exponent) is Fraction and exponent.denominator == 1:
         if base == 0 and exponent < 0:
             raise ZeroDivisionError
         return base ** int(exponent)

@@ -23,12 +23,17 @@ OTHER = {
         "Derive the natural gradient with respect to $w$.", "Derive the gradient with respect to $w$ with gradient clipping at $c$.",
         "Derive the derivative of $y$ with respect to $w$ and of $L$ with respect to $y$.",
         "Derive the derivatives of $y$ and $L$ with respect to $w$.", r"Derive $\partial L/\partial w$ and solve for $w$.",
+        "Derive the scaled derivative of $L$ with respect to $w$.", "Derive the time derivative of $y$ with respect to $w$.",
+        "Derive the sign of the derivative of $L$ with respect to $w$.", "Derive the blorped derivatives of $y$ with respect to $w$.",
+        r"Derive $\partial L/\partial w$ divided by the batch size.", r"Derive $\partial L/\partial w$ with the sign reversed.",
         "Derive the gradient of the total loss over the training set with respect to $w$.",
     ],
     MAP: [
         r"Compute the determinant of the Jacobian $\partial y/\partial x$.", r"Compute the trace of the Jacobian $\partial y_k/\partial x_j$.",
         r"Compute $(\partial y/\partial x)^{-1}$.", r"Give an upper bound for $|\partial y_k/\partial x_j|$.",
         r"Compute the Jacobian-vector product $\frac{\partial y}{\partial x} v$.", r"Derive $\frac{\partial \sum_k y_k}{\partial x_j}$.",
+        "Derive the transposed derivative of $y$ with respect to $x$.", r"Derive the numerical Jacobian $\partial y_k/\partial x_j$.",
+        "Derive the rank of the Jacobian of $y$ with respect to $x$.", r"Derive the column sums of the Jacobian $\partial y_k/\partial x_j$.",
         r"Derive $(\partial y/\partial x)^\top$.", r"Derive $\frac{\partial y_k^2}{\partial x_j}$.",
     ],
     SOFT: [
@@ -53,6 +58,11 @@ def read(question: str) -> Module:
 def test_something_made_of_derivatives_is_open(layer: str, asked: str) -> None:
     with pytest.raises(DeriveError):
         read(f"{layer} {asked}")
+
+
+@pytest.mark.parametrize("said", ["the", "all partial", "the exact", "the symbolic", "the local", "the entries of the", "both"])
+def test_the_plain_derivatives_by_other_words(said: str) -> None:
+    assert len(read(f"{LINE} Derive {said} derivatives of $L$ with respect to $w$ and $b$.").wanted) == 2
 
 
 @pytest.mark.parametrize("behind", [

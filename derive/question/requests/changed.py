@@ -18,7 +18,7 @@ from derive.notation.symbols import name_of
 from derive.notation.tree import is_derivative
 from derive.question.posed_request import is_of_all_layers
 from derive.question.requests.in_formulas import is_primed
-from derive.question.requests.slots import not_asked_so
+from derive.question.requests.slots import before_nouns, not_asked_so, of_others
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
 from derive.question.words.lexicon import Span, named
@@ -43,7 +43,7 @@ def refuse_changed(tokens: Sentence, prose: Prose, module: Module, read: bool) -
     found = next(chain(_formulas(behind, module), _others(behind, prose)), None)
     if found is None and not read:
         several = len(module.equations) > 1
-        found = next(chain(_words_in(behind, prose), _parts(behind, prose) if several else (),
+        found = next(chain(_words_in(behind, prose), _modified(behind, prose), _parts(behind, prose) if several else (),
                            _several(behind, module)), None)
     if found is not None:
         (problem,) = not_asked_so(prose, found.start, found.stop).problems
@@ -105,6 +105,13 @@ def _words_in(tokens: Sentence, prose: Prose) -> Iterator[Token]:
     yield from (a for a, b in pairwise(tokens) if (a.text, b.text) in (("set", "it"), ("set", "them")))
     yield from (t for n, t in enumerate(tokens) if t.text in ("units", "neurons") and any(  # «for linear hidden units»
         before.text in ("for", "with") for before in tokens[max(0, n - 3) : n]))
+
+
+def _modified(tokens: Sentence, prose: Prose) -> Iterator[Token]:
+    """«the transposed Jacobian», «the time derivative», «the sum of the derivatives», which a formula is shown to be."""
+    asked = frozenset({prose.sentence(tokens[0].start)})
+    starts = {start for start, _ in chain(before_nouns(prose, asked), of_others(prose, asked))}
+    yield from (t for t in tokens if t.start in starts and not any(t.text in _CLAIMS for t in tokens))
 
 
 def asks_of_parts(prose: Prose) -> bool:

@@ -17,7 +17,7 @@ from derive.question.requests.excepted import excepted
 from derive.question.requests.in_formulas import is_primed
 from derive.question.requests.of_what import tails, unknown_nouns
 from derive.question.requests.verbs import requested
-from derive.question.words.lexicon import FAMILIES, begins, ends, named, only, spans
+from derive.question.words.lexicon import FAMILIES, Span, begins, ends, named, only, spans
 from derive.question.words.prose import BREAK, Prose
 from derive.specify.roles import Role
 
@@ -32,6 +32,8 @@ Place = tuple[int, int]
 
 
 _OF_FORMULAS = ("statistic", "sign", "ties")  # families that say nothing of a part, or of a loss
+# families whose words in front of a derivative make another one of it
+_CHANGES = ("change", "concept", "defines", "factor", "operation", "quantity", "samples", "sign", "statistic")
 _ELSEWHERE = (*_OF_FORMULAS, "quantity", "geometry", "point", "topic", "fact", "claim")
 
 
@@ -267,7 +269,8 @@ def in_requests(prose: Prose) -> Iterator[Place]:
     yield from excepted(prose)
     yield from unknown_nouns(prose, asked)
     yield from tails(prose, asked)
-    yield from _around_nouns(prose, asked)
+    yield from before_nouns(prose, asked)
+    yield from _behind_nouns(prose, asked)
     yield from of_others(prose, asked)
     yield from _behind_kinds(prose)
 
@@ -292,15 +295,33 @@ def _listed_words(prose: Prose, start: int, at: int) -> Iterator[re.Match[str]]:
         at = word.start()
 
 
-def _around_nouns(prose: Prose, asked: Sentences) -> Iterator[Place]:
-    """«the … gradient», «the gradients of the …», «the gradient of the … of the weights»"""
-    for noun in named(prose.text, "derivative"):
-        start, stop = sentence = prose.sentence(noun.start)
-        kinds = ("request.jacobian", "request.gradient", "request.message")
-        if sentence not in asked and not named(prose.text[noun.start : noun.stop], *kinds):
-            continue  # «an RNN updates its state»
+def before_nouns(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the … gradient», of a request «the … of the gradient»: it is a known one, and the whole."""
+    for noun in _nouns(prose, asked):
+        start, _ = sentence = prose.sentence(noun.start)
+        at = noun.start
         for word in _listed_words(prose, start, noun.start):
-            yield from unknown(prose.text, *word.span())
+            yield from unknown(prose.text, *word.span(), _CHANGES if sentence in asked else ())
+            at = word.start()
+        words = [*_WORD.finditer(prose.text, start, at)]
+        of = next((n for n, word in enumerate(reversed(words)) if not named(word[0], "naming.article")), 0)
+        before = words[: len(words) - of]
+        if sentence in asked and len(before) > 1 and before[-1][0] == "of" and not named(before[-2][0], "slot.of_it"):
+            yield before[-2].span()
+
+
+def _nouns(prose: Prose, asked: Sentences) -> Iterator[Span]:
+    """Of derivatives, not «an RNN updates its state»."""
+    kinds = ("request.jacobian", "request.gradient", "request.message")
+    for noun in named(prose.text, "derivative"):
+        if prose.sentence(noun.start) in asked or named(prose.text[noun.start : noun.stop], *kinds):
+            yield noun
+
+
+def _behind_nouns(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the gradients of the …», «the gradient of the … of the weights»"""
+    for noun in _nouns(prose, asked):
+        _, stop = sentence = prose.sentence(noun.start)
         for word in _WORD.finditer(prose.text, noun.stop, stop if sentence in asked else noun.stop):
             if only(prose.text, noun.stop, word.start(), "slot.small") or begins(
                     prose.text[:stop], word.end(), "slot.said_of"):

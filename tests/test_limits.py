@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
 import derive
-from derive.errors import CardError, LimitError, UnsupportedError
+from derive.card import Card
+from derive.errors import CardError, DeriveError, LimitError, UnsupportedError
 from derive.expr import Idx
 from derive.limits import MOST_IN_A_HEADER, MOST_TERMS
 from derive.notation.shapes import ShapeError, axis_letters
 from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.question import module_of
 from derive.solve import stated
 from derive.statement import Statement
 
@@ -65,6 +68,24 @@ def test_many_layers_are_refused_before_they_are_differentiated() -> None:
     layers = [rf"h^{{({n})}}_i = \tanh({f'h^{{({n - 1})}}_i' if n > 1 else 'x_i'})" for n in range(1, 101)]
     with pytest.raises(LimitError, match="100 formulas lead to `h_100`, and at most 16 are differentiated"):
         derive.solve(formula=layers)
+
+
+@pytest.mark.parametrize("text", ["a," * 2450, "…" * 2400, " " * 300_000])
+def test_formulas_of_nothing_but_marks_are_read_through(text: str) -> None:
+    start = time.process_time()
+    with pytest.raises(DeriveError):
+        module_of(Card.parse(f"---\nid: q\n---\n# Question\nLet $y_i = {text} x_i$. Derive the backward message.\n"))
+    assert time.process_time() - start < 5
+
+
+def test_a_power_to_a_power_is_a_number() -> None:
+    start = time.process_time()
+    assert derive.solve(formula="y_i = x_i^{x_i^{x_i^{x_i^{x_i}}}}").report.ok
+    assert time.process_time() - start < 5
+
+
+def test_a_product_of_a_thousand_numbers() -> None:
+    assert derive.solve(formula="y_i = " + "(1) " * 1200 + "x_i").report.ok
 
 
 def test_maxima_within_one_another() -> None:

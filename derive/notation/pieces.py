@@ -33,6 +33,7 @@ def lines(items: tr.Items) -> list[tr.Item]:
     return out
 
 
+_MOST_NAMES = 20  # of one range
 _PARTING = ("COMMA", "SEMI", "TEXT", "QUAD", "AND", "CR", "AMP", "COLON", "MID", "IFF")
 
 
@@ -51,7 +52,8 @@ def with_ranges(items: tr.Items) -> tuple[tr.Item, ...]:
 def _range(items: tr.Items, at: int) -> tuple[tr.Command | None, int]:
     """The range that begins here, and where it ends."""
     names = [items[at]]
-    while tr.variable(names[-1]) is not None and at + 2 < len(items) and tr.is_token(items[at + 1], "COMMA"):
+    while len(names) < _MOST_NAMES and tr.variable(names[-1]) is not None and at + 2 < len(items) and (
+            tr.is_token(items[at + 1], "COMMA")):
         names, at = [*names, items[at + 2]], at + 2
     sign, rest = items[at + 1 : at + 2], items[at + 2 :]
     if not rest or None in map(tr.variable, names):

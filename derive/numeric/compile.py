@@ -304,7 +304,7 @@ class Evaluation:
 
 
 def _joined(join: Any, parts: list[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else join(parts[0], _joined(join, parts[1:]))
+    return reduce(lambda after, part: join(part, after), reversed(parts))
 
 
 # Reductions over a whole tensor at once: the bound variables become axes of a grid, and these axes are reduced.

@@ -32,7 +32,7 @@ from derive.question.requests.written_in import with_letters_named
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
 from derive.question.words.lexicon import named, only
 from derive.question.words.prose import BREAK, Prose
-from derive.question.words.reading import lettered_prose
+from derive.question.words.reading import lettered_prose, refuse_long
 from derive.records import dataclass
 from derive.specify.sizes import with_listed
 from derive.statement import KEYS as STATED
@@ -62,6 +62,7 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
     :class:`UnsupportedError` where the card is not about a layer that is covered.
     """
     try:
+        refuse_long(card.question)
         refuse_near_misses(card)
         refuse_open(card)
         statement = Statement.of(card)

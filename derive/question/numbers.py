@@ -30,7 +30,7 @@ from derive.specify.wanted import NAMES
 from derive.statement import Statement
 
 MOST = 240  # numbers of one question: more do not fit a page
-_MAY_STAND = re.compile(r"matrix|array|[(\[=]\s*(?:\{?[-+]|\\[td]?frac\s*\{?)?\s*\d")
+_MAY_STAND = re.compile(r"matrix|array|[(\[=]\s*+(?:(?:\{?[-+]|\\[td]?frac\s*+\{?)\s*+)?\d")
 _NUMBER = r"[-−]?\d+(?:\.\d+)?"
 _TABLE = re.compile(rf"^[ \t]*+\|?[ \t]*+{_NUMBER}[ \t]*(?:\|[ \t]*{_NUMBER}[ \t]*)+\|?[ \t]*$"
                     rf"|^[ \t]*+[\[(]*+[ \t]*+{_NUMBER}(?:[ \t,;]+{_NUMBER})+[ \t,;\])]*$", re.MULTILINE)

@@ -2,7 +2,7 @@ r"""Sums, products and maxima with dots, over an index that runs."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
@@ -59,10 +59,11 @@ def _listed(run: trees.Run, index: str) -> trees.Run:
 
 def _multiplied(run: trees.Run, index: str) -> trees.Run:
     for n, item in enumerate(run):
-        before = [i for i in run[:n] if not tr.is_token(i, "TIMES")]
-        after = [i for i in run[n + 1 :] if not tr.is_token(i, "TIMES")]
-        between = tr.is_token(item, "DOTS") and before and after
-        if not between or tr.is_token(before[-1], "COMMA", "PLUS", "MINUS"):
+        if not tr.is_token(item, "DOTS"):
+            continue
+        before = [*islice((i for i in reversed(run[:n]) if not tr.is_token(i, "TIMES")), 2)][::-1]
+        after = [*islice((i for i in run[n + 1 :] if not tr.is_token(i, "TIMES")), 1)]
+        if not before or not after or tr.is_token(before[-1], "COMMA", "PLUS", "MINUS"):
             continue
         firsts = before[-2:] if len(before) > 1 and isinstance(before[-2], tr.Scripted) else before[-1:]
         found, second = (_general([i], after[:1], index) for i in (firsts[0], firsts[-1]))

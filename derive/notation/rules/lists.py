@@ -311,10 +311,11 @@ def ranges(formulas: list[Formula]) -> list[Formula]:
 
     def counted(run: trees.Run) -> trees.Run:
         for n, (own, at) in enumerate(pairwise(run)):
+            if trees.letter(own) is None or not tr.is_token(at, "REL") or at.text != "=":
+                continue
             rest = run[n + 2 :]
             values = tr.split(rest, "COMMA")
-            if trees.letter(own) is None or not rest or not tr.is_token(at, "REL") or at.text != "=" or (
-                    first := _whole(values[0])) is None:
+            if not rest or (first := _whole(values[0])) is None:
                 continue
             listed = [*takewhile(lambda two: _whole(two[1]) == first + two[0], enumerate(values))]
             behind = rest[sum(len(value) + 1 for _, value in listed) - 1 :]  # a comma and what follows

@@ -108,7 +108,7 @@ def _words_in(tokens: Sentence, prose: Prose) -> Iterator[Token]:
 
 
 def _modified(tokens: Sentence, prose: Prose) -> Iterator[Token]:
-    """«the transposed Jacobian», «the time derivative», «the sum of the derivatives», which a formula is shown to be."""
+    """«the transposed Jacobian», «the time derivative», «the sum of the derivatives», not where a claim is shown."""
     asked = frozenset({prose.sentence(tokens[0].start)})
     starts = {start for start, _ in chain(before_nouns(prose, asked), of_others(prose, asked))}
     yield from (t for t in tokens if t.start in starts and not any(t.text in _CLAIMS for t in tokens))

@@ -189,6 +189,13 @@ def question_formulas(card: Card) -> list[Formula]:
     return [*question_prose(card).formulas]
 
 
+def refuse_long(question: str) -> None:
+    """Raise :class:`CardError` for a text longer than is read."""
+    if len(question) > MOST_CHARACTERS:
+        raise CardError(f"the question has {len(question):,} characters, and at most {MOST_CHARACTERS:,} are "
+                        "read: shorten it, or put what is no question under a heading of its own")
+
+
 def question_prose(card: Card) -> Prose:
     """The words of the question around its formulas as these stand.
 
@@ -205,9 +212,7 @@ def lettered_prose(card: Card) -> Prose:
 
 @lru_cache(maxsize=16)  # each reader of a question asks for it
 def _prose(question: str, first_line: int) -> Prose:
-    if len(question) > MOST_CHARACTERS:
-        raise CardError(f"the question has {len(question):,} characters, and at most {MOST_CHARACTERS:,} are "
-                        "read: shorten it, or put what is no question under a heading of its own")
+    refuse_long(question)
     found = formulas(question, first_line)
     if len(found) > MOST_FORMULAS:
         raise CardError(f"the question has {len(found):,} formulas, and at most {MOST_FORMULAS} are read")
@@ -291,17 +296,21 @@ def _unbounded(part: Node) -> bool:
     return isinstance(part, Reduce) and part.binder.cond is None and None in (*part.binder.lower, *part.binder.upper)
 
 
+_MOST_IN_RANGES = 100  # items of those behind an equation
+
+
 def _parts(formula: Formula) -> tuple[Formula, ...]:
     """An equation and the ranges behind it, or two equations that a comma or a wide space parts."""
     tree = tuple(formula.tree or ())
     for n, item in enumerate(tree):
         said = opens_range(item)
         wide = is_token(item, "COMMA", "QUAD") and (item.type == "QUAD" or item.text == "quad")
-        if n and (said or wide) and n + 1 < len(tree) and is_range(tree[n + 1 :]):
+        if n and (said or wide) and 0 < len(tree) - n - 1 < _MOST_IN_RANGES and is_range(tree[n + 1 :]):
             first = tree[: n - 1] if is_token(tree[n - 1], "COMMA") else tree[:n]
             rest = tree[n + 2 :] if opens_range(tree[n + 1]) else tree[n + 1 :]
             return (formula.part(first, formula.display), formula.part(rest, False)) if first and rest else ()
-    for n, item in enumerate(tree):
+    last = max((n for n, item in enumerate(tree) if is_token(item, "REL")), default=0)
+    for n, item in enumerate(tree[:last]):
         if is_token(item, "COMMA", "SEMI", "QUAD") and n:
             apart = item.type == "QUAD" or item.text == "quad" or any(len(sides(p)) > 1 for p in statements(tree[:n]))
             rest = tree[n + 1 :]

@@ -135,7 +135,7 @@ def test_sums_of_the_largest_size_are_read() -> None:
 _RELU = "---\nid: a\n---\n# Question\nConsider $y_k = \\max(0, x_k)$. Derive its backward message.\n"
 
 
-@pytest.mark.parametrize("text", ["$" * 20_000, "<!--" * 20_000, "\n" * 300, "\n\n" + " \n" * 240, "a\n\n" * 20_000])
+@pytest.mark.parametrize("text", ["$" * 20_000, "<!--" * 20_000, "\n" * 300, "\n\n" + " \n" * 240, "a\n\n" * 20_000, "\\begin{cases}" * 20_000])
 def test_solutions_of_nothing_but_marks_are_read_through(text: str) -> None:
     """Words around formulas were looked for with cubic work."""
     assert not derive.check(derive.Card.parse(f"{_RELU}# Solution\n{text}a\n")).checks

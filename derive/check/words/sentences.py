@@ -21,7 +21,8 @@ _END = re.compile(r"[.!?](?:\*\*?|__?)?(?=\s|$|\))|;(?=\s)|\n(?:[^\S\n]*+\n)++(?
                   r"|\n(?=\s*(?:[-*+]|\d+[.)]|\|)\s)|\n\s*#[^\n]*\n")  # items of lists, rows of tables, headings
 _SHORT = re.compile(r"\b(i\.\s?e|e\.\s?g|w\.\s?r\.\s?t|cf|resp)\.", re.IGNORECASE)  # no sentence ends there
 _MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|^[^\S\n]*+(?:[-*+]|\d+[.)]|\(?[ivx]{1,4}[.)])\s", re.DOTALL | re.MULTILINE)
-_FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
+_FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$|\\\[(?:(?!\\\[).)*?\\\]|\\\((?:(?!\\\().)*?\\\)"  # none in another
+                      r"|\\begin\{(\w+\*?)\}(?:(?!\\begin\{\1\}).)*?\\end\{\1\}", re.DOTALL)
 _LAST = re.compile(r"([.!?])[\s}$\\\])]*$")
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
 QUANTIFIED = frozenset("all every each any some the that of and case".split())

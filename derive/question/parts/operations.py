@@ -161,7 +161,8 @@ def _settled(kind: str, span: Span, prose: Prose, module: Module) -> bool:
             return not output.indices or not named(prose.text[slice(*sentence)], "head.loss", "letter.loss")
         case "form":
             named_here = {name for formula in here for name in letters_of(formula, module.table)}
-            matrices = {s.name for s in module.table.symbols if s.name in named_here and len(s.axes) == 2}
+            every = not named_here and ends(prose.text[sentence[0] : span.start].rstrip(), "letter.weight", most=2)
+            matrices = {s.name for s in module.table.symbols if (every or s.name in named_here) and len(s.axes) == 2}
             by = {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)}
             return not (matrices & by if by else matrices - {*module.constants})
     return bool(here)

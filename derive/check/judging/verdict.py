@@ -100,6 +100,7 @@ class Judge:
     table: SymbolTable
     window: Windowed | None = None  # of which the layer is one
     defined: tuple[Node, ...] = ()  # sets and maximisers that the text defines
+    stated: tuple[Cond, ...] = ()  # what the question says of its letters, and no fact of the layer does
     _known: dict[tuple[Rel, Cond | None], Found] = field(default_factory=dict)
     _mistakes: dict[tuple[Rel, Cond | None], str] = field(default_factory=dict)
     _small: dict[tuple[Rel, Cond | None], str | None] = field(default_factory=dict)
@@ -111,12 +112,26 @@ class Judge:
         if key not in self._known:
             try:
                 with precision():
-                    self._known[key] = self._judged(link, cond)
+                    found = self._judged(link, cond)
+                    self._known[key] = self._as_stated(link, cond) if self.stated and (
+                        found.verdict == Verdict.REFUTED) else found
             except DeriveError as error:
                 self._known[key] = Found(Verdict.NOT_READ, error.problems[0].message)
             except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
                 self._known[key] = Found(Verdict.NOT_READ, f"it cannot be evaluated: {error}")
         return self._known[key]
+
+    def _as_stated(self, link: Rel, cond: Cond | None) -> Found:
+        """The verdict on what fails somewhere, where the letters are as the question says."""
+        found = self._judged(link, joined([*conditions(cond), *self.stated]))
+        if found.holds:
+            return replace(found, reason=f"{found.reason}, letters as the question says")
+        of = {n.tensor for c in self.stated for n in walk(c) if isinstance(n, Entry)}
+        by = {e.tensor for n in walk(link) if isinstance(n, Partial) for e in walk(n.wrt) if isinstance(e, Entry)}
+        by |= {n.tensor.removeprefix("delta_") for n in walk(link) if isinstance(n, Entry) and "delta_" in n.tensor}
+        if found.verdict == Verdict.REFUTED and of & by:  # of a symmetric matrix there are two conventions
+            return Found(Verdict.NOT_READ, f"it differentiates by `{min(of & by)}`, of which the question says more")
+        return found
 
     def mistake(self, link: Rel, cond: Cond | None = None) -> str:
         """The known mistake without which a refuted equation would hold; "" where none is."""
@@ -126,7 +141,7 @@ class Judge:
 
     def smaller(self, link: Rel, cond: Cond | None, told: str) -> str:
         """The smallest counterexample that is found to what is refuted."""
-        key = _plain(link, cond)
+        key = _plain(link, joined([*conditions(cond), *self.stated]) if self.stated else cond)
         if key not in self._small:
             alone = of_function(*key, self.module)
             judge = self if alone is None else Judge(alone[0], self.messages, alone[0].table)
@@ -260,7 +275,8 @@ class Judge:
             if "no case applies" in told and (off := _off_ties(link, cond)) != cond:
                 return self._judged(link, off, padded)
             if any(words in told for words in kinks.UNDECIDED) and not ("out of range" in told and _by_letters(node)):
-                return self._square(link, cond) or Found(Verdict.NOT_READ, f"undecided {told}")
+                moved = _at_places(claim, node, cond, scope) if cond is not None and "never holds" in told else None
+                return moved or self._square(link, cond) or Found(Verdict.NOT_READ, f"undecided {told}")
             return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
             return (_at_places(claim, node, cond, scope) if cond is not None else None) or Found(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from derive.check.judging.equalities import every
+from derive.check.judging.equalities import every, of_all
 from derive.check.letters import numeric
 from derive.check.reading.claims import Kind_
 from derive.check.reading.parts import ARROW
@@ -114,7 +114,12 @@ class Attached(Sentences):
             return None
         behind = WORD.match(self.blank, _GAP.match(self.blank, own.stop).end())  # type: ignore[union-attr]
         words = {*words_in(self.blank[earlier[-1].stop:own.start]), behind[0].lower() if behind else ""}
-        return opposite(self.behind_it(claims[-1], here)) if words & listed("ELSE") else None
+        return opposite(self.behind_it(claims[-1], here) or self._named(claims[-1])) if words & listed("ELSE") else None
+
+    def _named(self, own: Place) -> Cond | None:
+        """The one condition that words in its sentence name."""
+        told = self.said(own, *self.sentence(own.start))[0]
+        return told[0] if len(told) == 1 and isinstance(told[0], Rel) and not of_all(told[0]) else None
 
     def _else(self, own: Place, start: int) -> Cond | None:
         """Of «Otherwise EQ», where the sentence before it gives its last equation a condition."""
@@ -126,7 +131,8 @@ class Attached(Sentences):
             return None
         last = earlier[-1]
         here = [p for p in self.places if low <= p.start < high]
-        return opposite(last.item.cond or self.attached(last, here, low, high) or self.apposed(last, here, low))
+        return opposite(last.item.cond or self.attached(last, here, low, high) or self.apposed(last, here, low)
+                        or self._named(last))
 
     def _in_none(self, own: Place, rest: Cond | None) -> Cond | None:
         """Of «If x < 0, EQ; if x > 1, EQ; else EQ»: what is left of the cases of all equations of its left side."""
@@ -147,9 +153,10 @@ class Attached(Sentences):
 
         The words remain: what they may say beside it leaves the equation in doubt.
         """
-        before = [p for p in here if p.start < own.start and p.item.kind is not Kind_.DEFINITION]
+        before = [p for p in here if p.start < own.start and p.item.kind is Kind_.CONDITION]
         cond = before[-1] if before else None
-        if cond is None or cond.item.kind is not Kind_.CONDITION or not restricts(cond.item.formula.latex) and not (
+        if cond is None or not _OPENS_WORDS.union(listed("ELSE"), _GENERAL).isdisjoint(
+                w.lower() for w in WORD.findall(self.blank[cond.stop:own.start])) or not restricts(cond.item.formula.latex) and not (
                 isinstance(cond.item.node, Rel) and numeric(cond.item.node.terms[-1])):
             return None
         ahead, behind = self.blank[start:cond.start], self.blank[cond.stop:own.start]

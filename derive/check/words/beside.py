@@ -36,7 +36,7 @@ _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes
 _PLACES = frozenset("zero nonzero kink kinks".split())  # no regions
 _DELTA = re.compile(r"\\delta(?:_(?:(\w)|\{(\w)\}))?(?![A-Za-z_])")  # δ, δ_k
 _HEAD = re.compile(rf"\s*{_DELTA.pattern}\s*&?\s*:?=")
-_OWN_REST = re.compile(r"\A[\s$,]*(?:otherwise|else|elsewhere)\b", re.IGNORECASE)
+_OWN_REST = re.compile(r"\A[\s$\0,]*(?:otherwise|else|elsewhere)\b", re.IGNORECASE)
 _OPENS_REST = re.compile(rf"[\s$]*(?:and\s+|but\s+)?(?:{rows('CLAIM_ELSE')}|{rows('CLAIM_REST')})", re.IGNORECASE)
 _PLAIN_RELATION = re.compile(r"(?<![\w\0])(?:-?\w{1,8}\s*(?:<=|>=|<|>|≤|≥|≠)\s*-?\w+|\w\s+in\s+[\[(]\s*-?\d"
                              r"|between\s+-?\d)", re.IGNORECASE)

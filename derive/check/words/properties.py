@@ -193,7 +193,8 @@ def _called(noun: str, question: str, module: Module) -> list[str]:
     if not named:
         ranks = {s.name: len(s.axes) for s in module.table.of_kind(Kind.TENSOR)}
         roles = {"input": module.inputs, "weight": module.parameters, "target": module.constants,
-                 "label": module.constants}.get(one, module.given if one in _RANKS else ())
+                 "label": module.constants}.get(one, module.given if one in _RANKS else tuple(
+                     t for t in module.given if ranks.get(t) == 1))
         named = {t for t in roles if ranks.get(t) == _RANKS.get(one, ranks.get(t))}
     return [*named] if len(named) == 1 or noun == "vectors" else []
 

@@ -156,8 +156,10 @@ class Attached(Sentences):
         before = [p for p in here if p.start < own.start and p.item.kind is Kind_.CONDITION]
         cond = before[-1] if before else None
         if cond is None or not _OPENS_WORDS.union(listed("ELSE"), _GENERAL).isdisjoint(
-                w.lower() for w in WORD.findall(self.blank[cond.stop:own.start])) or not restricts(cond.item.formula.latex) and not (
-                isinstance(cond.item.node, Rel) and numeric(cond.item.node.terms[-1])):
+                w.lower() for w in WORD.findall(self.blank[cond.stop:own.start])):
+            return None
+        told = isinstance(cond.item.node, Rel) and numeric(cond.item.node.terms[-1])
+        if not told and not restricts(cond.item.formula.latex):
             return None
         ahead, behind = self.blank[start:cond.start], self.blank[cond.stop:own.start]
         return cond.item.node if _APPOSED.search(ahead) and _BEHIND.match(behind) else None

@@ -56,6 +56,7 @@ _IN_FORMULAS = tuple((name, re.compile(pattern)) for name, pattern in (
 _VECTOR, _MATRIX = 1, 2  # indices
 _HALF = Num(Fraction(1, 2))
 _RANKS = {"matrix": _MATRIX, "matrice": _MATRIX, "vector": _VECTOR}
+_NUMBERS = frozenset("score logit number value component entrie".split())
 _TOO = "_TOO"  # more than that is said
 
 
@@ -162,7 +163,7 @@ def properties(text: str, module: Module, question: str = "") -> tuple[Property,
             name = next(n for n, words in parts.items() if words and n.isupper())
             letters = [*_named(parts["letters"])] if parts.get("letters") else [] if name in _SIGNS else _called(
                 parts["noun"].lower(), question, module)
-            if name in _SIGNS and "_" in parts["letters"] and not re.search(r"\ball\b", m[0]):
+            if name in _SIGNS and "_" in (parts.get("letters") or "") and not re.search(r"\ball\b", m[0]):
                 continue  # of that entry alone
             stated = [_stated(name.removesuffix(_TOO), letter, module) for letter in letters]
             if stated and all(stated) and not _NOT.search(text[:m.start()]) and not any(
@@ -193,8 +194,8 @@ def _called(noun: str, question: str, module: Module) -> list[str]:
     if not named:
         ranks = {s.name: len(s.axes) for s in module.table.of_kind(Kind.TENSOR)}
         roles = {"input": module.inputs, "weight": module.parameters, "target": module.constants,
-                 "label": module.constants}.get(one, module.given if one in _RANKS else tuple(
-                     t for t in module.given if ranks.get(t) == 1))
+                 "label": module.constants}.get(one, module.given if one in _RANKS or (
+                     one in _NUMBERS and len(module.given) == 1) else ())
         named = {t for t in roles if ranks.get(t) == _RANKS.get(one, ranks.get(t))}
     return [*named] if len(named) == 1 or noun == "vectors" else []
 

@@ -31,20 +31,22 @@ from derive.check.letters import numeric, paired, sized
 from derive.check.partly import partly
 from derive.check.reading import spoken
 from derive.check.reading.claims import Item, Kind_, Reading, Solution, solution
-from derive.check.reading.texts import answer_of, cased, repeated, told_deltas, unstruck, valued
+from derive.check.reading.plain import cased, dollared, plainly, valued
+from derive.check.reading.texts import answer_of, repeated, told_deltas, unstruck
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.several import each, is_of_several, united
 from derive.check.unasked import layer_of, unrefuted
 from derive.check.words.beside import Beside, Readings
 from derive.check.words.facts import unused
+from derive.check.words.properties import told as told_of_letters
 from derive.errors import CardError, DeriveError, Problem
-from derive.expr import Add, Cond, Entry, Expr, Partial, Rel, add, walk
+from derive.expr import Add, Cond, Entry, Expr, Partial, Rel, add, conditions, walk
 from derive.formulas import formulas
 from derive.limits import MOST_BLANKS
 from derive.module import Module
 from derive.notation import write
 from derive.notation.formulas import Formula
-from derive.notation.symbols import name_of
+from derive.notation.symbols import Kind, name_of
 from derive.verify.report import Verdict
 
 __all__ = ["Answered", "Judged", "Points", "Report", "check", "forget"]
@@ -53,7 +55,7 @@ _OTHER = re.compile(r"\\leftarrow|\\(?:partial|nabla).*(?:\\(?:approx|propto|sim
                     re.DOTALL)  # claims that are no equations
 _UPDATES = re.compile(r"\s*(\\?[A-Za-z]+)\s*\\(?:leftarrow|gets)(?![A-Za-z])")
 _EQUATES = re.compile(r"=|\\(?:approx|doteq|equiv)(?![A-Za-z])")
-_judges: dict[Reading, Judge] = {}
+_judges: dict[tuple[Reading, tuple[Cond, ...]], Judge] = {}
 _modules: dict[tuple[str, str, str | None], Module] = {}
 
 
@@ -133,16 +135,18 @@ def _derived(module: Module) -> tuple[Module, Messages]:
 
 def _report(text: str, first: int, card: Card, module: Module, path: str | None, marked: bool) -> Report:
     layer, messages = _derived(module)
-    text = unstruck(text)
-    text = spoken.told(told_deltas(cased(valued(text) if module.values else text)), card.question, layer)
+    text = dollared(unstruck(text), {s.latex for s in layer.table.of_kind(Kind.TENSOR)})
+    text = spoken.told(told_deltas(cased(plainly(valued(text) if module.values else text))), card.question, layer)
     found = solution(text, first, card.question, layer)
     by = {} if counts_as_the_layer(text) else shifts(layer)
     found = _recounted(found, by, layer)
     from_1 = counted_from_1([*found.given, *(i.node for i in found.items if i.node is not None)], module)
     if from_1:
         found = found.changed(partial(moved, by=-1, module=module))
-    judge, assumed = _judge(found.reading, messages), positive(module)
-    beside = Beside(text, first, found.items, messages.module, card.question)
+    of_letters = told_of_letters(card.question, messages.module)
+    stated = tuple(dict.fromkeys(c for p in of_letters for c in conditions(p.cond)))
+    judge, assumed = _judge(found.reading, messages, stated), positive(module)
+    beside = Beside(text, first, found.items, messages.module, card.question, stated)
     asked_for = repeated(card.question)
     checks, definitions = list[Judged](), list[Definition]()
     right, wrong = list[Item](), list[tuple[Item, bool]]()
@@ -152,7 +156,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     asked_at, ends = numbers, {id(p.item.formula) for p in beside.places if p.item.kind is Kind_.CLAIM and numeric(
         p.item.link.terms[-1])}
     doubts, again = partly(beside.behind(), judge), {*_updated(text)}
-    of_given = unused(card.question, layer)
+    of_given = unused(card.question, layer, of_letters)
     for number, item in enumerate(place.item for place in beside.places):
         unsure = (doubts[u] for u in sorted(item.uses) if u in doubts)
         doubt = item.doubt or next((d for of, d in unsure if of.formula is not item.formula), "")
@@ -171,7 +175,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
                 checks.append(_judged(item, Found(Verdict.NOT_READ, "it is no equation")))
         elif item.kind is Kind_.CLAIM:
             numbers = numbers if item.cond is None else told(item.cond, numbers, judge.module)
-            own = judge if item.reading is None else _judge(item.reading, messages)
+            own = judge if item.reading is None else _judge(item.reading, messages, stated)
             there = numbers != asked_at or id(item.formula) in ends
             if item.uses & again:
                 checks.append(_judged(item, Found(Verdict.NOT_READ, "one of its letters is given a value twice")))
@@ -252,13 +256,14 @@ def _of_values(cond: Cond | None) -> bool:
     return cond is not None and any(isinstance(n, Entry) for n in walk(cond))
 
 
-def _judge(reading: Reading, messages: Messages) -> Judge:
+def _judge(reading: Reading, messages: Messages, stated: tuple[Cond, ...]) -> Judge:
     """What judges equations of this layer: answers to one question have most of them in common."""
-    if reading not in _judges:
+    key = reading, stated
+    if key not in _judges:
         while len(_judges) >= _MOST:
             del _judges[next(iter(_judges))]
-        _judges[reading] = Judge(reading.module, messages, reading.table, reading.window, reading.definitions)
-    return _judges[reading]
+        _judges[key] = Judge(reading.module, messages, reading.table, reading.window, reading.definitions, stated)
+    return _judges[key]
 
 
 def _points(card: Card, held: Sequence[Item], wrong: Sequence[Item], unread: bool, module: Module,

@@ -15,15 +15,15 @@ NEURON = r"Let $y = w x + b$ and $L = (y - t)^2$. Derive $\frac{\partial L}{\par
 LAYER = r"Let $h = \tanh(W x + b)$ with $W \in \mathbb{R}^{m \times d}$. Derive $\frac{\partial h}{\partial x}$."
 OF_T = r"$\frac{\partial L}{\partial z_i} = q_i - t_i$"
 SAID = [  # p: proved or tested, x: refuted, -: not read
-    (QUADRATIC % r"symmetric $A \in \mathbb{R}^{n \times n}$", r"$\nabla_x f = 2 A x$.", "-"),
-    (QUADRATIC % r"a symmetric $n \times n$ matrix $A$", r"$\nabla_x f = (A + A^\top) x = 2 A x$.", "p-"),
-    (QUADRATIC % r"$A = A^\top \in \mathbb{R}^{n \times n}$", r"$\nabla_x f = 2 A x$.", "-"),
+    (QUADRATIC % r"symmetric $A \in \mathbb{R}^{n \times n}$", r"$\nabla_x f = 2 A x$.", "p"),
+    (QUADRATIC % r"a symmetric $n \times n$ matrix $A$", r"$\nabla_x f = (A + A^\top) x = 2 A x$.", "pp"),
+    (QUADRATIC % r"$A = A^\top \in \mathbb{R}^{n \times n}$", r"$\nabla_x f = 2 A x$.", "p"),
     (QUADRATIC % r"$A \in \mathbb{R}^{n \times n}$", r"$\nabla_x f = 2 A x$.", "x"),
-    (QUADRATIC % r"$A \in \mathbb{R}^{n \times n}$", r"Let $A$ be symmetric. Then $\nabla_x f = 2 A x$.", "-"),
-    (TARGETS % "with target probabilities $t_i$", OF_T, "-"), (TARGETS % "where the targets $t_i$ sum to one", OF_T, "-"),
+    (QUADRATIC % r"$A \in \mathbb{R}^{n \times n}$", r"Let $A$ be symmetric. Then $\nabla_x f = 2 A x$.", "p"),
+    (TARGETS % "with target probabilities $t_i$", OF_T, "p"), (TARGETS % "where the targets $t_i$ sum to one", OF_T, "p"),
     (TARGETS % "with numbers $t_i$", OF_T, "x"), (TARGETS % "with numbers $t_i$", rf"Because $\sum_j t_j = 1$, {OF_T}.", "--"),
     (TARGETS % r"with $\sum_i t_i = 1$", OF_T, "p"),
-    (LEAKY, "x>0: $f'(x) = 1$; x<0: $f'(x) = a$.", "--"), (LEAKY, "Between 0 and 1: $f'(x) = 1$.", "-"),
+    (LEAKY, "x>0: $f'(x) = 1$; x<0: $f'(x) = a$.", "pp"), (LEAKY, "Between 0 and 1: $f'(x) = 1$.", "-"),
     (LEAKY, "Either $f'(x) = 1$ or $f'(x) = a$.", "--"), (LEAKY, "Let $x$ be larger than one. Then $f'(x) = 1$.", "-"),
     (CLASS, r"For $z = (0, 0, 0)$ and $y = 1$, $\nabla_z L = (-\frac23, \frac13, \frac13)$.", "-"),
     (CLASS, r"For $z = (0, 0, 0)$ and $y = 1$, $\nabla_z L = (\frac13, -\frac23, \frac13)$.", "-"),  # from 0 or from 1?

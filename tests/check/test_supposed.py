@@ -73,7 +73,7 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     ("residual", r"For $W_2 = 0$ we get $\frac{\partial y}{\partial x} = 2I$.", "x"),
     ("cosine", r"If $\|u\| = 1$ and $\|v\| = 1$, then $\nabla_u s = v - su$.", "p"),
     ("cosine", r"$\nabla_u s = v + su$ if $\|u\| = 1$ and $\|v\| = 1$.", "x"),
-    ("cosine", r"Let $\|u\| = \|v\| = 1$. Then $\nabla_u s = v - su$.", "-"),
+    ("cosine", r"Let $\|u\| = \|v\| = 1$. Then $\nabla_u s = v - su$.", "p"),
     ("map", r"If $m = n$ and $W = I$, then $\nabla_x L = x - t$.", "-"),
     ("gate", r"If $s = c$, then $\frac{\partial h_i}{\partial a_j} = 0$.", "p"),
     ("gate", r"For $a = 0$ we have $\frac{\partial h}{\partial s} = \frac12 I$.", "p"),

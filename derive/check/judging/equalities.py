@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from typing import Any, TypeGuard
 
@@ -118,7 +119,8 @@ def _equated(rel: Rel, node: Cond, points: Iterable[Point], scope: Scope,
         assert isinstance(each, Rel)
         for head, value in (each.terms, each.terms[::-1]):
             if _spans(head, each) and head.tensor in scope.module.given:
-                yield from ((p, _shut) for p in _assigned(head, value, node, tuple(points), scope))
+                broken = partial(_count, scope.compiler.function((), rel.terms[0]))
+                yield from ((p, broken) for p in _assigned(head, value, node, tuple(points), scope))
                 return
     for point, at, (first, second) in both(rel.terms[0], rel.terms[1], node, points, scope):
         def gap(p: Point, at: Any = at, first: Any = first, second: Any = second) -> Any:
@@ -128,8 +130,8 @@ def _equated(rel: Rel, node: Cond, points: Iterable[Point], scope: Scope,
         yield from ((p, gap) for p in islice(stays, 1))
 
 
-def _shut(_: Point) -> Any:
-    return 0
+def _count(of: Callable[[Point, Any], Any], point: Point) -> Any:
+    return of(point, ())
 
 
 def _assigned(head: Entry, value: Expr, node: Cond, points: Iterable[Point], scope: Scope) -> Iterator[Point]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TypeVar
 
 from derive.axes import axes, extent
@@ -133,3 +134,27 @@ def _extent(module: Module, place: tuple[str, int]) -> int:
     sizes: Sequence[int | str] = symbol.sizes if symbol is not None else ()
     size = sizes[place[1]] if place[1] < len(sizes) else -1
     return size if isinstance(size, int) else -1
+
+
+_ORDER = {"<": {-1}, "≤": {-1, 0}, "=": {0}, "≥": {0, 1}, ">": {1}, "≠": {-1, 1}}
+
+
+def compatible(conds: Sequence[Cond]) -> bool:
+    """Whether no two of them deny each other: not x > 0 and x < 0, not y = 0 and y = 1."""
+    rels = [c for c in map(entrywise, conds) if isinstance(c, Rel) and len(c.ops) == 1 and c.ops[0] in _ORDER]
+    return all(_both(a, b) for n, a in enumerate(rels) for b in rels[n + 1:] if a.terms[0] is b.terms[0])
+
+
+def _both(a: Rel, b: Rel) -> bool:
+    first, second = a.terms[1], b.terms[1]
+    if first is second:
+        return bool(_ORDER[a.ops[0]] & _ORDER[b.ops[0]])
+    if not isinstance(first, Num) or not isinstance(second, Num):
+        return True
+    p, q = first.value, second.value
+    tried = (p, q, (p + q) / 2, min(p, q) - 1, max(p, q) + 1)
+    return any(_sign(v - p) in _ORDER[a.ops[0]] and _sign(v - q) in _ORDER[b.ops[0]] for v in tried)
+
+
+def _sign(value: Fraction) -> int:
+    return (value > 0) - (value < 0)

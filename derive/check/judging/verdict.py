@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
-from typing import cast
 
-from derive.axes import Axes, axes
+from derive.axes import axes
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
 from derive.check.judging import kinks, reach
 from derive.check.judging.equalities import entrywise, of_values, placed
+from derive.check.judging.local import of_function
 from derive.check.judging.mistakes import changes
+from derive.check.judging.ranges import bounded, exists
+from derive.check.judging.ranges import padded as padded_
 from derive.check.judging.smaller import smallest
 from derive.check.judging.supposed import supposing
-from derive.check.letters import free_number, squared
+from derive.check.letters import squared
 from derive.check.report import OFF_TIES
 from derive.errors import DeriveError
 from derive.expr import (
     ONE,
-    ZERO,
-    Binder,
-    Bracket,
     Cases,
     Cond,
     Directional,
     Entry,
-    Expr,
     Fn,
     Given,
     Idx,
-    Mul,
     Node,
     Num,
     Partial,
@@ -45,17 +42,15 @@ from derive.expr import (
     Subdifferential,
     add,
     conditions,
-    eq,
     free_indices,
     joined,
-    sub,
     subst,
     transform,
     walk,
 )
 from derive.module import Module
 from derive.notation import write
-from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of
+from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions
 from derive.numeric.statements import componentwise
@@ -74,7 +69,6 @@ _WITHIN = 12  # points at which the entries that exist are compared
 _EXTENTS = 16  # meanings of letters for extents that are tried
 _FEW, _MANY = 8, 32  # points at which a guess is tried
 _GUESSES = 100  # what one known mistake may have made
-_VALUE = "value of f"
 
 
 @dataclass(frozen=True)
@@ -100,6 +94,7 @@ class Judge:
     table: SymbolTable
     window: Windowed | None = None  # of which the layer is one
     defined: tuple[Node, ...] = ()  # sets and maximisers that the text defines
+    stated: tuple[Cond, ...] = ()  # what the question says of its letters, and no fact of the layer does
     _known: dict[tuple[Rel, Cond | None], Found] = field(default_factory=dict)
     _mistakes: dict[tuple[Rel, Cond | None], str] = field(default_factory=dict)
     _small: dict[tuple[Rel, Cond | None], str | None] = field(default_factory=dict)
@@ -111,12 +106,26 @@ class Judge:
         if key not in self._known:
             try:
                 with precision():
-                    self._known[key] = self._judged(link, cond)
+                    found = self._judged(link, cond)
+                    self._known[key] = self._as_stated(link, cond) if self.stated and (
+                        found.verdict == Verdict.REFUTED) else found
             except DeriveError as error:
                 self._known[key] = Found(Verdict.NOT_READ, error.problems[0].message)
             except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
                 self._known[key] = Found(Verdict.NOT_READ, f"it cannot be evaluated: {error}")
         return self._known[key]
+
+    def _as_stated(self, link: Rel, cond: Cond | None) -> Found:
+        """The verdict on what fails somewhere, where the letters are as the question says."""
+        found = self._judged(link, joined([*conditions(cond), *self.stated]))
+        if found.holds:
+            return replace(found, reason=f"{found.reason}, letters as the question says")
+        of = {n.tensor for c in self.stated for n in walk(c) if isinstance(n, Entry)}
+        by = {e.tensor for n in walk(link) if isinstance(n, Partial) for e in walk(n.wrt) if isinstance(e, Entry)}
+        by |= {n.tensor.removeprefix("delta_") for n in walk(link) if isinstance(n, Entry) and "delta_" in n.tensor}
+        if found.verdict == Verdict.REFUTED and of & by:  # of a symmetric matrix there are two conventions
+            return Found(Verdict.NOT_READ, f"it differentiates by `{min(of & by)}`, of which the question says more")
+        return found
 
     def mistake(self, link: Rel, cond: Cond | None = None) -> str:
         """The known mistake without which a refuted equation would hold; "" where none is."""
@@ -126,7 +135,7 @@ class Judge:
 
     def smaller(self, link: Rel, cond: Cond | None, told: str) -> str:
         """The smallest counterexample that is found to what is refuted."""
-        key = _plain(link, cond)
+        key = _plain(link, joined([*conditions(cond), *self.stated]) if self.stated else cond)
         if key not in self._small:
             alone = of_function(*key, self.module)
             judge = self if alone is None else Judge(alone[0], self.messages, alone[0].table)
@@ -135,7 +144,7 @@ class Judge:
                 link, cond, module, table = set_
                 judge = Judge(module, self.messages, table)
             link, found = _of_loss(link, judge.module), None
-            for read in (link, _padded(link, judge.module)):
+            for read in (link, padded_(link, judge.module)):
                 node = componentwise(localised(read if cond is None else Given(read, cond), judge.module), judge.table)
                 with precision():
                     found = found or (smallest(node, judge._scope(node)) if isinstance(node, Cond) else None)
@@ -148,7 +157,7 @@ class Judge:
             return ""
         found, left = axes(self.module), free_indices(head)
         bounds = [c for n in dict.fromkeys(walk(value)) if isinstance(n, Entry) and n.tensor.startswith("delta_")
-                  for c in _exists(n, found, left) if free_indices(c) <= left]  # where what is told exists
+                  for c in exists(n, found, left) if free_indices(c) <= left]  # where what is told exists
         there = joined([*conditions(cond), *bounds]) if bounds else cond
         for words, other in islice(changes(head, value, self.module), _GUESSES):
             right = Rel((head, other), ("=",))
@@ -248,8 +257,8 @@ class Judge:
         found = fresh(printed, node, scope, partial(self._provers, scope))
         if found.verdict == Verdict.REFUTED:
             told = found.counterexample or ""
-            if "out of range" in told and not padded and not _bounded(link) and (
-                    wide := _padded(link, self.module)) is not link:
+            if "out of range" in told and not padded and not bounded(link) and (
+                    wide := padded_(link, self.module)) is not link:
                 return self._judged(wide, cond, padded=True)
             if "out of range" in told and (unknown := _unknown_size(node, self.module)):
                 return Found(Verdict.NOT_READ, f"nothing says what `{unknown}` is")
@@ -260,7 +269,8 @@ class Judge:
             if "no case applies" in told and (off := _off_ties(link, cond)) != cond:
                 return self._judged(link, off, padded)
             if any(words in told for words in kinks.UNDECIDED) and not ("out of range" in told and _by_letters(node)):
-                return self._square(link, cond) or Found(Verdict.NOT_READ, f"undecided {told}")
+                moved = _at_places(claim, node, cond, scope) if cond is not None and "never holds" in told else None
+                return moved or self._square(link, cond) or Found(Verdict.NOT_READ, f"undecided {told}")
             return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
             return (_at_places(claim, node, cond, scope) if cond is not None else None) or Found(
@@ -299,86 +309,6 @@ def _within(node: Node, scope: Scope) -> str | None:
     found = (kinks.disproof(claim, point) for claim in scope.compiler.claims(node)
              for point in islice(scope.points(), _WITHIN))
     return next(filter(None, found), None)
-
-
-def _bounded(link: Rel) -> bool:
-    """Its cases say up to which sizes their indices go: then nothing beyond is meant to be 0."""
-    return any(isinstance(n, Rel) and any(isinstance(t, Size) for t in n.terms) for n in walk(link.terms[1]))
-
-
-def _padded(link: Rel, module: Module) -> Rel:
-    """δ_{j-k} is 0 where there is no such entry; a sum without limits runs where all its entries exist.
-
-    So is δ_k of a sum from i - 2 to i, whose limits go with an index of the left side.
-    """
-    found, left = axes(module), free_indices(link.terms[0])
-
-    def guarded(node: Node) -> Node | None:
-        if isinstance(node, Reduce):
-            node = _shifted(node, left, found)
-            open_ = node.op == "sum" and node.binder.cond is None and not any((*node.binder.lower, *node.binder.upper))
-            inside = dict.fromkeys(n for n in walk(node.body) if isinstance(n, Entry)) if open_ else {}
-            conds = [c for n in inside for c in _exists(n, found) if free_indices(c) <= free_indices(node.body)]
-            body = transform(node.body, guarded, Entry, Partial, Mul)
-            return Reduce(node.op, node.binder, Mul((Bracket(joined(conds)), body)) if conds else body)
-        if isinstance(node, Partial) and node.of is Entry(LOSS, ()) and isinstance(node.wrt, Entry):
-            return guarded(Entry(f"delta_{node.wrt.tensor}", node.wrt.indices)) or node
-        if isinstance(node, Mul):  # beside such a 0 no other factor is looked at
-            flat = [g for f in node.factors for g in (f.factors if isinstance(f, Mul) else (f,))]
-            return Mul(tuple(sorted(flat, key=lambda f: not isinstance(f, Bracket) or f in node.factors)))
-        conds = [*_exists(node, found, left)] if isinstance(node, Entry) and node.tensor.startswith("delta_") else []
-        return Mul((Bracket(joined(conds)), cast(Expr, node))) if conds else None
-
-    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial, Reduce, Mul)), link.ops)
-
-
-def _shifted(node: Reduce, left: frozenset[Idx], found: Axes) -> Reduce:
-    """Σ_{k=i-2}^{i} δ_k as Σ_{k: 0 ≤ i-k ≤ 2} δ_k, Σ_{k=i-2}^{i} δ_{2k} as Σ_{k=0}^{2} δ_{2(i-2+k)}."""
-    (k, *more), low, high = node.binder.variables, node.binder.lower[0], node.binder.upper[0]
-    if node.op != "sum" or more or node.binder.cond is not None or low is None or high is None or (
-            left.isdisjoint(free_indices(low))):
-        return node
-    runs = [(n.tensor, d) for n in walk(node.body) if isinstance(n, Entry) for d, i in enumerate(n.indices) if i is k]
-    if any(t.startswith("delta_") for t, _ in runs) and len({found.size(t, d) for t, d in runs}) == 1:
-        there = Rel((ZERO, sub(high, k), sub(high, low)), ("≤", "≤"))
-        return Reduce("sum", Binder((k,), (None,), (None,), there), node.body)
-    return Reduce("sum", Binder((k,), (ZERO,), (sub(high, low),), None), subst(node.body, {k: add(low, k)}))
-
-
-def _exists(entry: Entry, found: Axes, left: frozenset[Idx] = frozenset()) -> Iterator[Cond]:
-    """That the indices of an entry that are no letters, or are those of the left side, are in range."""
-    for d, index in enumerate(entry.indices):
-        size, low = found.size(entry.tensor, d), Num(found.origin(entry.tensor, d))
-        if size is not None and (not isinstance(index, (Idx, Num)) or index in left):
-            yield Rel((low, index, sub(add(low, size), ONE)), ("≤", "≤"))
-
-
-def of_function(link: Rel, cond: Cond | None, module: Module) -> tuple[Module, Rel, Cond | None] | None:
-    """f'(s) = …, d f(s)/ds = … as the equation ∂f/∂s = … of a layer that computes f(s) and nothing else."""
-    head, value = link.terms
-    known = module.function(head.name[:-1]) if isinstance(head, Fn) and head.name.endswith("'") else None
-    argument = head.args[0] if isinstance(head, Fn) and known is not None and len(head.args) == 1 else free_number(link)
-    if not isinstance(argument, Entry) or argument.indices or known is None and (
-            argument.tensor in {*module.given, *module.defined}):
-        return None
-    scalars = {s.name for s in module.table.of_kind(Kind.TENSOR) if not s.axes}
-    own = Entry(f"{argument.tensor}_local", ())
-    body = known.at((own,)) if known is not None else subst(cast(Partial, head).of, {argument: own})
-    inside = {n.tensor for part in (body, value, *conditions(cond)) for n in walk(part) if isinstance(n, Entry)}
-    others = tuple(sorted(inside - {own.tensor, argument.tensor}))
-    if not {*others} <= scalars & {*module.given}:
-        return None
-
-    def local(node: Node) -> Node | None:
-        return own if isinstance(node, Entry) and node.tensor == argument.tensor else None
-
-    table = module.table.extended((Symbol(own.tensor, latex_of(argument.tensor), Kind.TENSOR),
-                                   Symbol(_VALUE, "f", Kind.TENSOR)))
-    facts = tuple(f for f in module.facts if {n.tensor for n in walk(f) if isinstance(n, Entry)} <= {*others})
-    alone = Module((eq(Entry(_VALUE, ()), body),), table, _VALUE, (own.tensor,), constants=others,
-                   functions=module.functions, facts=facts)
-    claim = Rel((Partial(Entry(_VALUE, ()), own), transform(value, local, Entry)), ("=",))
-    return alone, claim, None if cond is None else transform(cond, local, Entry)
 
 
 def _off_ties(link: Rel, cond: Cond | None) -> Cond | None:

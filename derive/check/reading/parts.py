@@ -14,6 +14,7 @@ _TOKEN = re.compile(r"\\\\|\\begin\{\w+\*?\}|\\end\{\w+\*?\}|\\[{}]|[{}]")
 _BRACKETS = re.compile(r"\\\\|\\begin\{(\w+\*?)\}|\\end\{\w+\*?\}|\\(?:left|right)?[{}]|[{}()\[\]=&,;]"
                        r"|\\q?quad(?![a-z])")
 _LIST = re.compile(r"\s*(?:\\(?:left|bigl?|Big)\s*)?(?:\\begin\{[pbv]?(?:small)?matrix\}|[(\[])")  # of numbers: (2, 6)
+_NAMES = re.compile(r"=\s*:|\\eqqcolon(?![A-Za-z])(?=[^=]*\Z)")  # what it ends in is a name of it: p - t =: \delta
 _ALIGNED = re.compile(r"\s*\\begin\{(align\*?|aligned|split|gather\*?|gathered)\}(.*)\\end\{\1\}\s*", re.DOTALL)
 _BESIDE = re.compile(r"\\(?:text|mbox|forall|in|le|ge|leq|geq|lt|gt|ne|neq)(?![A-Za-z])|[<>]")  # it may restrict
 _LETTER = re.compile(r"[A-Za-z]|\\(?!frac|d?t?frac|cdot|begin|end|left|right|top|quad|[,;:! \\])")
@@ -74,7 +75,15 @@ def unboxed(formula: Formula) -> Formula:
 
 
 def numbered(formula: Formula) -> Iterator[Formula]:
-    r"""y = Wx + b = (5, -1) as y = Wx + b and y = (5, -1): numbers are what a letter is at those of the example."""
+    r"""y = Wx + b = (5, -1) as y = Wx + b and y = (5, -1): numbers are what a letter is at those of the example.
+
+    ∂L/∂s = y - t =: δ as that and δ = y - t.
+    """
+    named = _NAMES.search(formula.latex)
+    if named is not None and len(chain := _terms(formula.latex[:named.start()])) > 1:
+        yield replace(formula, latex=formula.latex[:named.start()])
+        yield replace(formula, latex=f"{formula.latex[named.end():].strip(' ,.;')} = {chain[-1]}")
+        return
     chains = [_terms(chain) for chain in _chains(formula.latex)]
     peeled = [[n for n, t in enumerate(terms) if n > 1 and _LIST.match(t) and not _LETTER.search(
         re.sub(r"\\(?:begin|end)\{\w+\}|\^\{?(?:\\top|T)\}?|\\[a-z]?frac", "", t))] for terms in chains]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from derive.expr import Entry, Partial
 from derive.module import Module
-from derive.notation.symbols import Symbol
+from derive.notation.symbols import Kind, Symbol
 
 _IS = r"(?:is|are|equals|becomes|reads|is\s+(?:equal\s+to|given\s+by|then|thus|therefore|just|simply))"
 _ENDS = r"(?=\s*(?:[.,;:)\n]|\Z|(?:and|or|where|with|for|if|when|while|which|so|in)\b))"  # not «is $n$-dimensional»
@@ -24,6 +24,15 @@ _JACOBIAN = re.compile(rf"\bJacobian(?:\s+matrix)?(?:\s+{_IS}|:)?\s+{_VALUE}", r
 # of a part, by another letter, or transposed
 _OTHER_JACOBIAN = re.compile(r"\bJacobian(?:\s+matrix)?\s+(?:of\b|with\s+respect\b|w\.?\s?r\b|by\b|for\b)"
                              r"|\btranspos\w+\s+(?:of\s+)?(?:the\s+)?Jacobian|\b(?:convention|layout)\b", re.IGNORECASE)
+_NABLA = re.compile(r"\\nabla\s*(?P<of>\\[A-Za-z]+|(?<=\s)[A-Za-z])(?![A-Za-z])"  # ∇f(x)
+                    r"(?:\s*\(\s*(?P<by>\\?[A-Za-z]+)\s*\))?")
+_OF_JACOBIAN = re.compile(
+    rf"\bJacobian(?:\s+matrix)?\s+(?:of\s+\$(?P<of>[^$=]+)\$\s+)?(?:with\s+respect\s+to|w\.?\s?r\.?\s?t\.?)\s+"
+    rf"(?:(?:the\s+)?(?:\w+\s+)?\$(?P<by>[^$=]+)\$|the\s+(?P<word>\w+))\s+{_IS}\s+\$(?:(?P<name>[A-Z](?:_\w)?)\s*=)?"
+    rf"(?P<value>[^$=<>]+)\${_ENDS}", re.IGNORECASE)
+_NAMED = re.compile(rf"\b(?:gradient|derivative)\s+{_IS}\s+\$(?P<name>\\?[a-z](?:_\w)?)\s*="
+                    rf"(?P<value>[^$=<>]+)\${_ENDS}", re.IGNORECASE)
+_LAYOUT = re.compile(r"\btranspos|\b(?:convention|layout)\b", re.IGNORECASE)
 _LETTER = re.compile(r"\$(?P<edge>\$?)\s*(?:\\mathbf\s*)?\{?J\}?\s*(?:_\{?\s*(?P<i>\w)\s*,?\s*(?P<j>\w)\s*\}?)?"
                      r"\s*(?=&?\s*=)")
 
@@ -34,10 +43,14 @@ def told(text: str, question: str, module: Module) -> str:
     output = module.table.named(module.output)
     loss = output.latex if output is not None and not output.axes else ""
     text = _SLOPE.sub(_equation(lambda m: m["slope"].strip()), text)
+    text = _NABLA.sub(lambda m: _by_letter(m, loss, module), text)
     text = _BY.sub(_equation(lambda m: rf"\frac{{\partial {m['of'] or loss}}}{{\partial {m['by'].strip()}}}"
                              if m["of"] or loss else ""), text)
     if scalar is not None:
+        text = _NAMED.sub(_named(lambda _: rf"\frac{{\partial {loss}}}{{\partial {scalar.latex}}}"), text)
         text = _GRADIENT.sub(_equation(lambda _: rf"\frac{{\partial {loss}}}{{\partial {scalar.latex}}}"), text)
+    if output is not None and len(output.axes) == 1 and not _LAYOUT.search(text):
+        text = _OF_JACOBIAN.sub(_named(lambda m: _of_jacobian(m, output, module)), text)
     if pair is None or _OTHER_JACOBIAN.search(text):
         return text
     of, wrt = pair
@@ -46,6 +59,35 @@ def told(text: str, question: str, module: Module) -> str:
         return text
     return _LETTER.sub(lambda m: rf"${m['edge']}\frac{{\partial {of.latex}{_below(m['i'])}}}"
                                  rf"{{\partial {wrt.latex}{_below(m['j'])}}} ", text)
+
+
+def _by_letter(found: re.Match[str], loss: str, module: Module) -> str:
+    """∇_x f for ∇f(x), and for ∇f where one derivative is asked for."""
+    letters = {s.latex: s for s in module.table.of_kind(Kind.TENSOR) if s.name in module.given}
+    one = letters.get(found["by"] or "") or _gradient(module)
+    return rf"\nabla_{{{one.latex}}} {loss}" if one is not None and loss and found["of"] == loss else found[0]
+
+
+def _of_jacobian(found: re.Match[str], output: Symbol, module: Module) -> str:
+    """Of the output, or of a letter that is told, by a letter or the bias; "" where these are no vectors."""
+    vectors = {s.latex: s for s in module.table.of_kind(Kind.TENSOR) if len(s.axes) == 1}
+    words = {"bias": "b", "input": module.inputs[0] if len(module.inputs) == 1 else ""}
+    of = vectors.get((found["of"] or output.latex).strip())
+    by = vectors.get((found["by"] or words.get((found["word"] or "").lower(), "")).strip())
+    return rf"\frac{{\partial {of.latex}}}{{\partial {by.latex}}}" if of is not None and by is not None else ""
+
+
+def _named(head: Callable[[re.Match[str]], str]) -> Callable[[re.Match[str]], str]:
+    """«The gradient is $g = …$»: a claim, and what the letter is from there on."""
+    def one(found: re.Match[str]) -> str:
+        left, name = head(found), found["name"]
+        if not left:
+            return found[0]
+        before = found[0][:found[0].rindex("$", 0, found.start("value") - found.start())]
+        named = f", ${name} = {found['value']}$" if name else ""
+        return f"{before}${left} = {found['value']}${named}" + "\n" * (found[0].count("\n") - before.count("\n"))
+
+    return one
 
 
 def _below(index: str | None) -> str:

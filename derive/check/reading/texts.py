@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 
 from derive.card import text_of
@@ -17,30 +16,6 @@ _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _SLOPE = re.compile(r"\\(?:partial|nabla|delta|prime|dot|ddot|mathrm\{d\})(?![A-Za-z])|'"
                     r"|\\frac\{?\s*d(?![a-z]{2})|\bd\w\s*/\s*d")
 _LOOSE = re.compile(r"\\(?:[,;:! ]|q?quad(?![A-Za-z]))|[\s&]|\\(?:label|tag)\{[^{}]*\}")
-_MINUS = "\N{MINUS SIGN}"
-_NUMBER = rf"[-{_MINUS}]?\d+(?:\.\d+)?(?:/\d+)?"
-_ENTRIES = rf"\([ \t]*{_NUMBER}(?:,[ \t]*{_NUMBER})*[ \t]*\)"
-_ROW = re.compile(rf"^[ \t]*\|[ \t]*\$([^$|=<>\n]+)\$[ \t]*\|[ \t]*({_NUMBER}|{_ENTRIES})[ \t]*\|[ \t]*$", re.MULTILINE)
-_IF, _ELSE = r"(?:if|for|when|whenever|where)", r"(?:otherwise|else|elsewhere)"
-_PAIR = re.compile(  # $g_k = 1$ if $s_k > 0$ and $g_k = a$ otherwise, or if $s_k < 0$
-    rf"(?P<edge>\$\$?)(?P<head>[^$=<>]+)=(?P<a>[^$=<>]+)(?P=edge),?\s+{_IF}\s+\$(?P<c>[^$,]+)\$[,;.]?\s+"
-    rf"(?P<first>(?:and|but|or|,)?\s*{_ELSE}[\s,]+)?(?:and\s+|but\s+)?\$(?:(?P<again>[^$=<>]+)=)?(?P<b>[^$=<>]+)\$,?"
-    rf"(?(first)|\s+(?:{_ELSE}\b|{_IF}\s+\$(?P<d>[^$,]+)\$))", re.IGNORECASE)
-_WORD_NUMBERS = {"zero": "0", "one": "1", "minus one": "-1"}
-_IN_WORDS = rf"(?P<number>{'|'.join(_WORD_NUMBERS)})".replace(" ", r"\s+")
-_GETS = (r"(?:(?:it|they|this|these|we|the\s+(?:derivative|gradient|slope))\s+)?"
-         r"(?:is|are|equals?|gets?|gives?|becomes?)(?:\s+equal\s+to)?\s+")
-_OTHERS = (r"(?:all\s+)?(?:the\s+)?(?:others?|remaining)"
-           r"(?:\s+(?:entries|components|derivatives|elements|terms|gradients|cases|inputs))?")
-_NUMBERS_IN_WORDS = tuple((re.compile(pattern, re.IGNORECASE), put) for pattern, put in (
-    (rf"\b(?:{_GETS})?{_IN_WORDS}(?P<rest>\s+{_ELSE}\b)", "${n}${rest}"),
-    (rf"\b(?P<rest>{_ELSE},?\s+)(?:{_GETS})?{_IN_WORDS}(?=\s*(?:[.,;)\n]|\Z))", "{rest}${n}$"),
-    (rf"\b(?:(?:it|they)\s+)?vanish(?:es)?(?P<rest>\s+{_ELSE}\b)", "$0${rest}"),
-    (rf"\b(?P<rest>{_ELSE},?\s+)(?:(?:it|they|the\s+derivative|the\s+gradient)\s+)?vanish(?:es)?\b", "{rest}$0$"),
-    (rf"(?<=\$)(?:[,;.]\s+(?:and\s+|while\s+|but\s+)?|\s+(?:and|while|but)\s+){_OTHERS}\s+"
-     rf"(?:vanish(?:es)?|(?:are|is)\s+{_IN_WORDS})\b", ", and ${n}$ otherwise"),
-    (rf"(?<=\$)(?P<rest>,?\s+(?:and|but)\s+)(?:{_GETS})?{_IN_WORDS}(?=\s+{_IF}\s+\$)", "{rest}${n}$"),
-))
 _DELTA = r"\$\s*(?P<delta>\\delta(?:_\{?\w+\}?)?)\s*\$,?\s+"
 _DENOTES = r"(?:is|are|denotes?|denoting|stands\s+for|being|be|as)\s+"
 _IS_PARTIAL = re.compile(rf"{_DELTA}{_DENOTES}\$\s*(?P<value>\\[dt]?frac\s*\{{\s*\\partial[^$=]*)\$")
@@ -60,38 +35,6 @@ def answer_of(file: Path) -> str:
     if file.suffix == ".tex":
         return _COMMENT.sub("", _blanked(_DOCUMENT, text))
     return _blanked(_SOLUTION, _blanked(_FRONT, text))
-
-
-def valued(text: str) -> str:
-    """The rows | $p$ | 0.5622 | of tables as | $p = 0.5622$ |."""
-    return _ROW.sub(lambda row: f"| ${row[1].strip()} = {row[2].replace(_MINUS, '-')}$ |", text)
-
-
-def cased(text: str) -> str:
-    """Two cases in words, of a letter or of a derivative that is written once, as one formula; lines stay.
-
-    $r'(z) = 1$ if $z > 0$ and $0$ otherwise, or «zero otherwise», «all others vanish».
-    """
-    def one(found: re.Match[str]) -> str:
-        head = found["head"].strip()
-        if _SLOPE.search(head) and found["again"] or (found["again"] or head).strip() != head:
-            return found[0]
-        other = rf"\text{{if }} {found['d']}" if found["d"] else r"\text{otherwise}"
-        first = rf"{found['a'].rstrip(' .,')} & \text{{if }} {found['c']}"
-        edge, value = found["edge"], rf"\begin{{cases}} {first} \\ {found['b']} & {other} \end{{cases}}"
-        return f"{edge}{head} = {value}{edge}" + "\n" * found[0].count("\n")
-
-    for pattern, put in _NUMBERS_IN_WORDS:
-        text = pattern.sub(partial(_number_of, put=put), text)
-    return _PAIR.sub(one, text)
-
-
-def _number_of(found: re.Match[str], put: str) -> str:
-    """A number word as a formula; lines stay."""
-    parts = found.groupdict()
-    number = _WORD_NUMBERS[" ".join(parts["number"].lower().split())] if parts.get("number") else "0"
-    new = put.format(n=number, rest=parts.get("rest", ""))
-    return new + "\n" * (found[0].count("\n") - new.count("\n"))
 
 
 def unstruck(text: str) -> str:

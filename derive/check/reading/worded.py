@@ -42,7 +42,7 @@ from derive.question.words.reading import read_parts
 
 _SIGNS = {"NONNEGATIVE": "≥", "NONPOSITIVE": "≤", "POSITIVE": ">", "NEGATIVE": "<"}
 # the temperature $T$; an adjective may restrict: the optimal $w$
-_NAMING = re.compile(r"\b([a-z]{3,}?(?<!ed|al|ar|ic|um)(?<!ing|ive|ant|ous|ble))\s+\$\s*(\\[A-Za-z]+(?:\{\w+\})?|\w)")
+NAMING = re.compile(r"\b([a-z]{3,}?(?<!ed|al|ar|ic|um)(?<!ing|ive|ant|ous|ble))\s+\$\s*(\\[A-Za-z]+(?:\{\w+\})?|\w)")
 _PLACES = re.compile(r"\\arg|\*|\)\s*&?=")  # (i, j) = (0, 1)
 _GAP = r"(?:\s|\\[,;:! ])*"
 _NUMBER = _GAP + r"-?(?:\d+(?:\.\d+)?(?:/\d+)?|\\[td]?frac\s*(?:\{\d+\}|\d)\s*(?:\{\d+\}|\d))" + _GAP
@@ -247,5 +247,5 @@ def largest(head: object, op: str, module: Module) -> Cond | None:
 def named(question: str, module: Module) -> frozenset[str]:
     """What the question calls the letters of its layer: of a part of the inputs such a word says nothing."""
     letters = {s.latex.partition("_")[0] for s in module.table.of_kind(Kind.TENSOR)}
-    words = {m[1] for m in _NAMING.finditer(question) if m[2] in letters}
+    words = {m[1] for m in NAMING.finditer(question) if m[2] in letters}
     return frozenset(words | {f"{w}s" for w in words}) - words_of("en", "CLAIM_REGION") - words_of("en", "CLAIM_WHERE")

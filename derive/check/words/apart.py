@@ -90,6 +90,7 @@ def of_part(before: str, near: str, names: frozenset[str], module: Module) -> st
     while words and words[-1] in words_of("en", "CLAIM_GIVES"):
         words.pop()
     told = [w for w in words[-5:] if w in words_of("en", "CLAIM_PARTIAL")]
+    told += re.findall(rows("CLAIM_PIECE"), near, re.IGNORECASE)[-1:]
     told += [w for w in words[-2:] if w in words_of("en", "CLAIM_SINGLE")]
     return next(iter((*strange, *told)), "")
 

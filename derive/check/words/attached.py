@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from derive.check.judging.equalities import every
+from derive.check.judging.equalities import every, of_all
 from derive.check.letters import numeric
 from derive.check.reading.claims import Kind_
 from derive.check.reading.parts import ARROW
 from derive.check.reading.worded import condition, phrase
+from derive.check.words.cases import Case, condition_of
+from derive.check.words.properties import Property
 from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, Sentences, gloss, listed, phrases, words_in
 from derive.expr import ZERO, And, Bracket, Cond, Entry, Idx, Rel, Size, conditions, eq, joined, walk
 
@@ -26,11 +29,17 @@ _GOES_ON = re.compile(r"[\s$\0]*[,:]?[\s$]*(?!(?:and|or|but|otherwise|else|respe
 _RESTRICTS = re.compile(r"<|>|\\(?:le|ge|leq|geq|lt|gt|ne|neq|in|notin|to|forall|approx|leqslant|geqslant)(?![A-Za-z])")
 _INSIDE = re.compile(r"\\begin\{cases\}.*?\\end\{cases\}|\[[^\[\]]*\]|_\{(?:[^{}]|\{[^{}]*\})*\}", re.DOTALL)
 
+_UNLESS = (["unless"], ["except", "for"], ["except", "if"], ["except", "when"], ["except", "where"])
+_GENERAL = frozenset("general generally otherwise always".split())
 _OPENS_WORDS = frozenset("for if when whenever at above below outside inside".split())
 
 
 class Attached(Sentences):
     """Which condition of the text belongs to which equation."""
+
+    properties: Sequence[Property] = ()  # what its words say of letters
+    cases: Sequence[Case] = ()  # which cases they name
+    stated: Sequence[Cond] = ()  # and those of the question
 
     def attached(self, own: Place, here: Sequence[Place], start: int, stop: int) -> Cond | None:
         """The condition that its sentence gives it: behind it («for s > 0»), else before it («If i = j, …»)."""
@@ -43,15 +52,19 @@ class Attached(Sentences):
                   and id(p.item.node) not in taken]
         between = self.blank[before[-1].stop if before else start : own.start]
         if {w.lower() for w in WORD.findall(between)} & listed("ELSE"):
-            return opposite(before[-1].item.node) if before else self._rest(own, here) or self._else(own, start)
+            rest = opposite(before[-1].item.node) if before else self._rest(own, here) or self._else(own, start)
+            return self._in_none(own, rest)
         if (rest := self._rest(own, here)) is not None:
-            return rest
+            return self._in_none(own, rest)
         if not before:
             return self._headed(own, start)
         told = max((p.stop for p in here if before[-1].stop <= p.stop <= own.start and p.item.kind is Kind_.CLAIM
                     and p.item.formula is not own.item.formula), default=0)
         if told and not _OPENS_WORDS.isdisjoint(w.lower() for w in WORD.findall(self.blank[told:own.start])):
             return None  # «for x > 0, EQ, for negative x EQ»
+        starts = (*(p.start for p in self.properties), *(c.start for c in self.cases))
+        if told and any(told <= at < own.start for at in starts):
+            return None  # «for x > 0 EQ and on the negative side EQ»
         if ARROW.fullmatch(_SPACES.sub("", self.text[before[-1].stop : own.start])):
             return before[-1].item.node
         run = [before[-1]]
@@ -69,7 +82,8 @@ class Attached(Sentences):
         words = [w.lower() for w in WORD.findall(self.blank[own.stop:after.start])]
         rest = [w for w in words if w not in QUANTIFIED or w == "and"]
         because = {"since", "because"} if restricts(after.item.formula.latex) else set()
-        opens = len(rest) == 1 and rest[0] in (listed("WHERE") - {"let", "suppose", "assume"}) | because
+        other = rest in _UNLESS
+        opens = other or len(rest) == 1 and rest[0] in (listed("WHERE") - {"let", "suppose", "assume"}) | because
         if not opens or re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 .")):
             return None
         run = [after]
@@ -77,7 +91,8 @@ class Attached(Sentences):
             if p.start > run[-1].start and p.item.kind is Kind_.CONDITION and _AND.fullmatch(
                     self.blank, run[-1].stop, p.start):
                 run.append(p)
-        return joined(p.item.node for p in run if p.item.node is not None)
+        cond = joined(p.item.node for p in run if p.item.node is not None)
+        return opposite(cond) if other else cond
 
     def _next(self, own: Place, here: Sequence[Place]) -> bool:
         """«If p > t it is EQ, if p < t it is EQ», «For s > 0, EQ, for s < 0 it is 0»: it opens what follows."""
@@ -99,7 +114,12 @@ class Attached(Sentences):
             return None
         behind = WORD.match(self.blank, _GAP.match(self.blank, own.stop).end())  # type: ignore[union-attr]
         words = {*words_in(self.blank[earlier[-1].stop:own.start]), behind[0].lower() if behind else ""}
-        return opposite(self.behind_it(claims[-1], here)) if words & listed("ELSE") else None
+        return opposite(self.behind_it(claims[-1], here) or self._named(claims[-1])) if words & listed("ELSE") else None
+
+    def _named(self, own: Place) -> Cond | None:
+        """The one condition that words in its sentence name."""
+        told = self.said(own, *self.sentence(own.start))[0]
+        return told[0] if len(told) == 1 and isinstance(told[0], Rel) and not of_all(told[0]) else None
 
     def _else(self, own: Place, start: int) -> Cond | None:
         """Of «Otherwise EQ», where the sentence before it gives its last equation a condition."""
@@ -111,17 +131,35 @@ class Attached(Sentences):
             return None
         last = earlier[-1]
         here = [p for p in self.places if low <= p.start < high]
-        return opposite(last.item.cond or self.attached(last, here, low, high) or self.apposed(last, here, low))
+        return opposite(last.item.cond or self.attached(last, here, low, high) or self.apposed(last, here, low)
+                        or self._named(last))
+
+    def _in_none(self, own: Place, rest: Cond | None) -> Cond | None:
+        """Of «If x < 0, EQ; if x > 1, EQ; else EQ»: what is left of the cases of all equations of its left side."""
+        found = dict.fromkeys(conditions(rest))
+        for p in reversed([p for p in self.places if p.stop <= own.start and p.item.kind is Kind_.CLAIM]):
+            if rest is None or p.item.link.terms[0] is not own.item.link.terms[0] or re.search(
+                    r"\n\s*\n", self.blank[p.stop:own.start].strip("\0 ")):
+                break
+            low, high = self.sentence(p.start)
+            cond = p.item.cond or self.attached(p, [q for q in self.places if low <= q.start < high], low, high)
+            if (other := opposite(cond)) is None:
+                break
+            found |= dict.fromkeys(conditions(other))
+        return joined(found) if found else rest
 
     def apposed(self, own: Place, here: Sequence[Place], start: int) -> Cond | None:
         """«If the margin is met, t s ≥ 1, EQ»: a relation between commas says in a formula what words say before it.
 
         The words remain: what they may say beside it leaves the equation in doubt.
         """
-        before = [p for p in here if p.start < own.start and p.item.kind is not Kind_.DEFINITION]
+        before = [p for p in here if p.start < own.start and p.item.kind is Kind_.CONDITION]
         cond = before[-1] if before else None
-        if cond is None or cond.item.kind is not Kind_.CONDITION or not restricts(cond.item.formula.latex) and not (
-                isinstance(cond.item.node, Rel) and numeric(cond.item.node.terms[-1])):
+        if cond is None or not _OPENS_WORDS.union(listed("ELSE"), _GENERAL).isdisjoint(
+                w.lower() for w in WORD.findall(self.blank[cond.stop:own.start])):
+            return None
+        told = isinstance(cond.item.node, Rel) and numeric(cond.item.node.terms[-1])
+        if not told and not restricts(cond.item.formula.latex):
             return None
         ahead, behind = self.blank[start:cond.start], self.blank[cond.stop:own.start]
         return cond.item.node if _APPOSED.search(ahead) and _BEHIND.match(behind) else None
@@ -167,13 +205,13 @@ class Attached(Sentences):
     def supposed(self, own: Place, start: int) -> tuple[Cond, ...]:
         """What sentences before it in its paragraph suppose, and say nothing else: «Let $T = 1$. Then EQ»."""
         found = list[Cond]()
-        if phrases("CLAIM_ANY").search(self.blank, *self.sentence(own.start)) or not _goes_on(
-                self.blank[start:own.start]):
+        if self._of_all(*self.sentence(own.start)) or not _goes_on(self.blank[start:own.start]):
             return ()
         for low, high in self.before(start):
-            if phrases("CLAIM_ANY").search(self.blank, low, high):
+            if self._of_all(low, high):
                 break
-            inside = [p for p in self.places if low <= p.start < high]
+            inside = [p for p in self.places if low <= p.start < high and not any(
+                t.start <= p.start < t.stop for t in self.properties)]
             words = {w.lower() for w in WORD.findall(self.blank[low:high])}
             if inside and all(p.item.kind is Kind_.CONDITION for p in inside) and words & listed("SUPPOSE") and (
                     words <= listed("SUPPOSE") | listed("CASE") | QUANTIFIED | LEADS):
@@ -186,6 +224,83 @@ class Attached(Sentences):
                     break
                 found += map(every, conds)
         return tuple(found)
+
+    def said(self, own: Place, start: int, stop: int) -> tuple[tuple[Cond, ...], tuple[tuple[int, int], ...]]:
+        """What words say of letters, or which case they name, where it holds: «for symmetric $A$», «on the diagonal».
+
+        In front of it, where no other words open a case, or right behind it; in sentences before it, which say no more.
+        And where they say it.
+        """
+        told = [*self._told_of(own)]
+        found = self._of_sentence(own, told, start, stop)
+        spans = [(t.start, t.stop) for t in (*(t for t in told if t.known and start <= t.start < stop), *found)]
+        if found:  # what is said of others beside it is not meant for it
+            spans += [(t.start, t.stop) for p in self.places if start <= p.start < stop and p is not own
+                      for t in self._of_sentence(p, [*self._told_of(p)], start, stop)]
+        before = [*self._let_be(own, start, told)]
+        before += (Property(q.start, q.start, q.item.node) for t in found for q in self.places  # dead units ($s < 0$)
+                   if q.item.kind is Kind_.CONDITION and q.item.node is not None and q.start >= t.stop
+                   and self.blank[t.stop:q.start].strip("$\0 \n") == "(")
+        conds = (c for t in (*found, *before) for c in conditions(t.cond) if not (
+            isinstance(c, Rel) and renames(c) and c.terms[0] is c.terms[1]))
+        return tuple(conds), (*spans, *((t.start, t.stop) for t in before))
+
+    def _of_sentence(self, own: Place, told: Sequence[Property], start: int, stop: int) -> list[Property]:
+        """In front of it, else behind it."""
+        earlier = [p for p in self.places if start <= p.start and p.stop <= own.start and p.item.kind is Kind_.CLAIM
+                   and p.item.formula is not own.item.formula]
+        found = [t for t in told if not t.known and self._is_ahead(t, own, start) and not (
+            earlier and self._is_behind(t, earlier[-1], stop)
+            and not self.blank[earlier[-1].stop:t.start].strip("$\0 \n"))]
+        return found or [t for t in told if not t.known and self._is_behind(t, own, stop)]
+
+    def _told_of(self, own: Place) -> Iterator[Property]:
+        """What words say of letters, and the cases that they name beside this equation."""
+        if own.item.kind is not Kind_.CLAIM or not isinstance(own.item.node, Rel):
+            return
+        for p in self.properties:
+            stated = {*conditions(p.cond)} <= {*self.stated}
+            if stated or not p.known:
+                yield replace(p, known=stated)
+        for c in self.cases:
+            cond = condition_of(c.name, own.item.node, self.module)
+            if cond is not None and not any(p.start <= c.start < p.stop for p in self.properties):
+                yield Property(c.start, c.stop, cond)
+
+    def _is_behind(self, told: Property, own: Place, stop: int) -> bool:
+        between = self.blank[own.stop:told.start].strip("$\0 \n")
+        follows = any(told.stop <= p.start < stop and p.item.kind is Kind_.CLAIM for p in self.places)
+        if re.match(r"(?:and|or|but)\b", self.blank[told.start:told.stop], re.IGNORECASE):
+            return False  # «EQ and on the negative side EQ»
+        return own.stop <= told.start < stop and between in ({"", "("} if follows else {"", "(", ","})
+
+    def _is_ahead(self, told: Property, own: Place, start: int) -> bool:
+        claims = any(p.item.kind is Kind_.CLAIM and p.item.formula is not own.item.formula
+                     and told.stop <= p.start < own.start for p in self.places)
+        opens = not self.blank[start:told.start].strip("$\0 \n*-") and _OPENS_WORDS.union(
+            listed("ELSE"), _GENERAL).isdisjoint(w.lower() for w in WORD.findall(self.blank[told.stop:own.start])) and (
+            not any(told.stop <= c.start < own.start for c in self.cases))
+        return start <= told.start and told.stop <= own.start and (not claims or opens)
+
+    def _let_be(self, own: Place, start: int, told: Sequence[Property]) -> Iterator[Property]:
+        """What sentences before it in its paragraph suppose of letters, and say no more: «Let $A$ be symmetric.»"""
+        if self._of_all(*self.sentence(own.start)) or not _goes_on(self.blank[start:own.start]):
+            return
+        for low, high in self.before(start):
+            inside = [t for t in told if low <= t.start and t.stop <= high and not t.known]
+            if self._of_all(low, high):
+                return
+            words, at = list[str](), low
+            for t in inside:
+                words, at = [*words, *WORD.findall(self.blank[at:t.start])], t.stop
+            words += WORD.findall(self.blank[at:high])
+            plain = listed("SUPPOSE") | listed("CASE") | QUANTIFIED | LEADS
+            if plain.issuperset(w.lower() for w in words) and all(any(
+                    t.start <= q.start < t.stop for t in inside) for q in self.places if low <= q.start < high):
+                yield from inside
+
+    def _of_all(self, low: int, high: int) -> bool:
+        return phrases("CLAIM_ANY").search(self.blank, low, high) is not None
 
     def _labels(self, run: Sequence[Place], own: Place, start: int) -> bool:
         """«1. i = j: EQ», «Case i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from derive.check.judging.equalities import every, of_values
 from derive.check.judging.kinks import compared
-from derive.check.judging.supposed import fixes
+from derive.check.judging.supposed import compatible, fixes
 from derive.check.judging.verdict import Judge
 from derive.check.letters import numeric
 from derive.check.reading.claims import Item, Kind_
@@ -16,6 +17,8 @@ from derive.check.reading.worded import condition, named, rows
 from derive.check.report import RIGHT
 from derive.check.words.apart import SUM, done_with, of_another, of_delta, of_part, of_rest, of_terms, over
 from derive.check.words.attached import Attached, opposite, renames, restricts
+from derive.check.words.cases import cases
+from derive.check.words.properties import properties
 from derive.check.words.sentences import LEADS, QUANTIFIED, WORD, Place, listed, phrases, words_in
 from derive.check.words.singled import Named
 from derive.expr import Cond, Entry, Fn, Rel, Size, conditions, free_indices, joined, walk
@@ -33,7 +36,7 @@ _TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes
 _PLACES = frozenset("zero nonzero kink kinks".split())  # no regions
 _DELTA = re.compile(r"\\delta(?:_(?:(\w)|\{(\w)\}))?(?![A-Za-z_])")  # δ, δ_k
 _HEAD = re.compile(rf"\s*{_DELTA.pattern}\s*&?\s*:?=")
-_OWN_REST = re.compile(r"\A[\s$,]*(?:otherwise|else|elsewhere)\b", re.IGNORECASE)
+_OWN_REST = re.compile(r"\A[\s$\0,]*(?:otherwise|else|elsewhere)\b", re.IGNORECASE)
 _OPENS_REST = re.compile(rf"[\s$]*(?:and\s+|but\s+)?(?:{rows('CLAIM_ELSE')}|{rows('CLAIM_REST')})", re.IGNORECASE)
 _PLAIN_RELATION = re.compile(r"(?<![\w\0])(?:-?\w{1,8}\s*(?:<=|>=|<|>|≤|≥|≠)\s*-?\w+|\w\s+in\s+[\[(]\s*-?\d"
                              r"|between\s+-?\d)", re.IGNORECASE)
@@ -78,9 +81,13 @@ class Readings:
 class Beside(Attached):
     """What the words around each equation say of it."""
 
-    def __init__(self, text: str, first: int, items: Iterable[Item], module: Module, question: str = "") -> None:
+    def __init__(self, text: str, first: int, items: Iterable[Item], module: Module, question: str = "",
+                 stated: Sequence[Cond] = ()) -> None:
         super().__init__(text, first, items, module)
-        self.question = question
+        self.question, self.stated = question, stated
+        self.properties, self.cases = properties(self.plain, module, question), cases(self.blank)
+        self.places = [replace(p, item=replace(p.item, kind=Kind_.CONDITION)) if p.item.kind is Kind_.CLAIM and any(
+            t.start <= p.start < t.stop for t in self.properties) else p for p in self.places]
         self.names, self._told_delta = named(question, module), of_delta(text)
         self.fixed = frozenset((*module.parameters, *module.constants))
         self._lacking = [m.span() for m in _LACKS.finditer(self.blank)]
@@ -114,14 +121,15 @@ class Beside(Attached):
         spans = (*(spans if worded is not None else ()), *self.taken(own, here))
         glossed, gloss_ = self.glossed(own, here, start) if attached is None and worded is None and (
             own.item.cond is None) else (None, ())
-        spans = (*spans, *gloss_)
+        of_letters, said = self.said(own, start, stop)
+        spans = (*spans, *gloss_, *said)
         words = words_in(self._without(spans, start, stop))
         if attached is None and own.item.cond is None and worded is None:
             attached = glossed or self.apposed(own, here, start)
         attached = attached or worded
         known = listed("PLAIN") | listed("NEUTRAL") | LEADS | self.names
         if attached is not None:
-            known |= listed("WHERE") | listed("ELSE") | QUANTIFIED
+            known |= listed("WHERE") | listed("ELSE") | QUANTIFIED | {"unless", "except"}
         if isinstance(own.item.node, Rel) and numeric(own.item.node.terms[-1]):
             known |= {"numbers", "example", "instance"}
         if self._has_cases(own):
@@ -133,8 +141,9 @@ class Beside(Attached):
         parts = (not doubt or regional) and {*strange} <= listed("PART") and not of_matrix and not any(
             p.item.kind is Kind_.CONDITION and _TOLD.match(self.blank, p.stop) for p in here)
         doubt = unsure or doubt
-        others = self._elsewhere(own, stop, attached is None)
-        told = [*conditions(own.item.cond), *self._meant_of(attached, here), *self.supposed(own, start)]
+        others = self._elsewhere(own, stop, attached is None and not of_letters)
+        told = [*dict.fromkeys((*conditions(own.item.cond), *self._meant_of(attached, here, said),
+                                *self.supposed(own, start), *of_letters))]
         letters = free_indices(own.item.node) if own.item.node is not None else frozenset()
         fixed = [c for c in told if not free_indices(c) or isinstance(own.item.node, Rel) and fixes(
             c, own.item.node, self.module)]
@@ -143,19 +152,21 @@ class Beside(Attached):
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
         doubt = doubt or self.letters.doubt(own.item, self.blank[start:stop]) or self._defined_behind(own, stop)
-        before = "" if attached is not None else self.blank[start:own.start]
-        if part := of_part(before, self.clause(own, start), self.names, self.module):
+        before = "" if attached is not None else self._without(spans, start, own.start)
+        if part := of_part(before, self._without(spans, *self.clause_of(own, start)), self.names, self.module):
             doubt, parts = doubt or f"“{part}” before it may say of what alone it is so", False
-        doubt = doubt or self._set(own, start, fixed)
+        doubt = doubt or self._because(start, stop)
+        doubt = doubt or self._set(own, start, fixed, said)
         if not doubt and attached is None and (side := _side().search(self.clause(own, start))) is not None:
             doubt = f"“{side[1]}” before it may say where it holds"
-        doubt = doubt or self._in_plain_text(start, stop)
-        if not doubt and (supposed := phrases("CLAIM_SUPPOSED").search(self.blank, start, stop)) is not None:
+        doubt = doubt or self._in_plain_text(start, stop, spans)
+        if not doubt and (supposed := phrases("CLAIM_SUPPOSED").search(self._without(spans, start, stop))) is not None:
             doubt = f"“{supposed[0]}” beside it may be supposed"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
                         self._denied(own, start, stop), unsure, self.last(own) in listed("DEFINES"),
                         bool(strange or regional) and parts,
-                        self._apart(own, start, stop, bool(told), gloss_),
+                        self._apart(own, start, stop, bool(told), (*gloss_, *said)) or (
+                            "" if compatible(sure) else "its conditions contradict each other"),
                         phrases("CLAIM_ANY").search(self.blank, start, stop) is not None, self._over(own, here))
 
     def _apart(self, own: Place, start: int, stop: int, conditional: bool, told: Iterable[tuple[int, int]] = ()) -> str:
@@ -207,22 +218,25 @@ class Beside(Attached):
                 node = over(node or own.item.node, own.item.formula.latex, p.item.node) or node
         return node
 
-    def _meant_of(self, attached: Cond | None, here: Sequence[Place]) -> Iterator[Cond]:
-        """Of «all $g_i = 1$», «$g_i = 1$ for every $i$» and «$w = 0$» each entry is meant."""
+    def _meant_of(self, attached: Cond | None, here: Sequence[Place],
+                  said: Sequence[tuple[int, int]]) -> Iterator[Cond]:
+        """Of «all $g_i = 1$», «$g_i = 1$ for every $i$» and «$w = 0$» each entry is meant; not what words say."""
         for part in conditions(attached):
             place = next((p for p in here if p.item.node is not None and part in conditions(p.item.node)), None)
+            if place is not None and any(a <= place.start < b for a, b in said):
+                continue
             all_ = place is not None and isinstance(part, Rel) and isinstance(part.terms[0], Entry) and (
                 self.last(place) in _EACH or _FOR_EACH.match(self.blank, place.stop) is not None
                 or self._is_whole(place.item.formula.latex))
             yield every(part) if all_ else part
 
-    def _in_plain_text(self, start: int, stop: int) -> str:
+    def _in_plain_text(self, start: int, stop: int, taken: Sequence[tuple[int, int]] = ()) -> str:
         """A condition without dollars, x > 0 or «between 0 and 1»; what a letter is let be before: «let it be one»."""
         plain = _PLAIN_RELATION.search(self.blank, start, stop)
         if plain is not None:
             return f"“{' '.join(plain[0].split())}” beside it may say where it holds"
         for low, high in self.before(start):
-            let = _LET_BE.match(self.blank, low, high)
+            let = _LET_BE.match(self._without(taken, 0, high), low, high)
             if let is not None and (not let["article"] or let["verb"] != "be" or phrases("CLAIM_KIND").search(
                     self.blank, low, high)):
                 return "what a letter is let be before it may say where it holds"
@@ -233,7 +247,7 @@ class Beside(Attached):
         letter = self.module.table.named(name_of(latex.partition("=")[0]))
         return letter is not None and bool(letter.axes)
 
-    def _set(self, own: Place, start: int, fixed: Sequence[Cond]) -> str:
+    def _set(self, own: Place, start: int, fixed: Sequence[Cond], said: Sequence[tuple[int, int]]) -> str:
         """A whole letter, a length or an extent set in its sentence or the one before: «at w = 0», «for K = 2».
 
         Not what fixes numbers of the layer where the equation is looked at.
@@ -243,13 +257,20 @@ class Beside(Attached):
             node = p.item.node
             if not low <= p.start < high or p.item.formula is own.item.formula or "=" not in p.item.formula.latex:
                 continue
-            if node is not None and all(c in fixed or every(c) in fixed for c in conditions(node)):
+            if any(a <= p.start < b for a, b in said) or node is not None and all(
+                    c in fixed or every(c) in fixed for c in conditions(node)):
                 continue
             whole = p.item.kind is Kind_.CONDITION and isinstance(node, Rel) and node.ops == ("=",) and (any(
                 isinstance(n, Entry) and n.indices for n in walk(node)) or isinstance(node.terms[0], Size))
             if whole or p.item.kind is Kind_.UNREAD and self.last(p) in listed("WHERE"):
                 return f"`{p.item.formula.latex}` beside it may say where it holds"
         return ""
+
+    def _because(self, start: int, stop: int) -> str:
+        """What is said to be known of a letter, and the question does not say."""
+        told = next((p for p in self.properties if p.known and start <= p.start < stop and not (
+            {*conditions(p.cond)} <= {*self.stated})), None)
+        return f"“{' '.join(self.plain[told.start:told.stop].split())}” beside it may be supposed" if told else ""
 
     def _defined_behind(self, own: Place, stop: int) -> str:
         """A δ that a later sentence defines may be another one here."""
@@ -309,8 +330,11 @@ class Beside(Attached):
 
     def _worded_before(self, own: Place, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Where a sentence before it says in words when its own equations hold: as conditions they are looked at."""
-        for p in self.places:
-            found = self.phrase_of(p) if start <= p.start < stop and p.item.kind is Kind_.CLAIM else None
+        inside = [p for p in self.places if start <= p.start < stop and p.item.kind is Kind_.CLAIM]
+        if inside and self.said(own, *self.sentence(own.start))[0]:  # a case of its own
+            yield from (span for p in inside for span in self.said(p, start, stop)[1])
+        for p in inside:
+            found = self.phrase_of(p)
             if found is not None and own.item.kind is Kind_.CLAIM and condition(found, own.item.link, self.module):
                 yield found.span()
 
@@ -326,12 +350,15 @@ class Beside(Attached):
         """
         until = self.sentence(min(stop + 1, len(self.text)))[1]
         found = [p.item.node for p in self.places if p.item.kind is Kind_.CONDITION and p.item.node is not None
-                 and p.start < until and not any(a <= p.start < b for a, b in self._lacking)]
+                 and p.start < until and not any(a <= p.start < b for a, b in (*self._lacking, *(
+                     (t.start, t.stop) for t in self.properties)))]
         found += [p.item.cond for p in self.places if p.item.cond is not None and p.start < until and p is not own
                   and p.item.formula is not own.item.formula]
         if own.item.kind is Kind_.CLAIM and open_:
             worded = [condition(m, own.item.link, self.module) for p in self.places if p.start < own.start
                       and p.item.kind is Kind_.CLAIM and (m := self.phrase_of(p)) is not None and p is not own]
+            worded += [c for p in self.places if p.start < own.start and p.item.kind is Kind_.CLAIM and p is not own
+                       for c in self.said(p, *self.sentence(p.start))[0]]
             found += [c for w in worded if w is not None for c in (w, opposite(w)) if c is not None]
         if phrases("CLAIM_CLOSES").search(self.blank, *self.sentence(own.start)):
             found = [c for c in found if self.fixed.intersection(n.tensor for n in walk(c) if isinstance(n, Entry))]

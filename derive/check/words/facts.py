@@ -3,7 +3,9 @@ r"""What a question says of the letters that are given and no fact of its layer 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+from derive.check.words.properties import Property
 from derive.check.words.sentences import phrases
 from derive.expr import Entry, walk
 from derive.formulas import formulas
@@ -21,8 +23,14 @@ _RELATIONS = re.compile(r"(?<![A-Za-z\\])([A-Za-z])\s*(?:=\s*\1\s*\^|\^\S{0,12}\
                         r"|\\\|\s*[A-Za-z\\]+\s*\\\|\s*=\s*1")  # A = A^T, |u| = 1
 
 
-def unused(question: str, module: Module) -> str:
-    """The words, or "": an equation that fails may hold by them, and is not refuted."""
+def unused(question: str, module: Module, used: Iterable[Property] = ()) -> str:
+    """The words, or "": an equation that fails may hold by them, and is not refuted.
+
+    ``used``: what is looked at.
+    """
+    for p in used:
+        if p.exact:
+            question = question[:p.start] + re.sub(r"[^\n]", " ", question[p.start:p.stop]) + question[p.stop:]
     known = {n.tensor for fact in module.facts for n in walk(fact) if isinstance(n, Entry)}
     given = {*module.given} - known
     said = _RELATIONS.search(question) or (_TO_ONE.search(question) if not module.facts else None)

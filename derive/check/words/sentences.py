@@ -155,9 +155,12 @@ class Sentences:
 
     def clause(self, own: Place, start: int) -> str:
         """The words in front of it, behind the equation before it and the last full stop."""
+        return self.blank[slice(*self.clause_of(own, start))]
+
+    def clause_of(self, own: Place, start: int) -> tuple[int, int]:
         last = max((p.stop for p in self.places if start <= p.stop <= own.start and p.item.kind is Kind_.CLAIM
                     and p.item.formula is not own.item.formula), default=start)
-        return self.blank[last:own.start]
+        return last, own.start
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -28,6 +28,7 @@ _PURPOSE = re.compile(r"\b(?:network|net|model|classifier|head|regressor) "
                       r"(for (?!(?:the|each|every|an?|one)\b)[^∎,;:()]{3,40}?) "
                       r"(?:has|consists|is made|contains|receives|takes)\b")
 _MEASURED = re.compile(r"(?:\b(?P<figure>\d+)|\b(?P<word>[a-z]+)) (?:input )?[a-z]+ (?P<gap>∎)")
+_OF_MAP = re.compile(r"\b(?:\d+|[a-z]+) (?:channels|rows|columns)\b")
 _UNITS_OF = re.compile(r" (?:units|neurons)\b")
 
 
@@ -44,6 +45,8 @@ def remarks(prose: Prose, parts: Sequence[Part]) -> Iterator[Place]:
         before = text[prose.sentence(part.start)[0] : part.start].split()
         if before and (before[-1].isdecimal() or named(before[-1], *NUMBERS)):  # «3 ReLU units»
             yield part.start - len(before[-1]) - 1, part.start
+    if any(name.startswith("global_") for name in names):
+        yield from (m.span() for m in _OF_MAP.finditer(text))
     if names & {"linear", "softmax"}:
         yield from ((noun.start, noun.stop) for _, noun in counted(text, "count.classes"))
 

@@ -19,7 +19,7 @@ from derive.question.parts.loose import cut_numbers, loose_words
 from derive.question.parts.network import ACTIVATIONS, Own, network
 from derive.question.parts.order import reversed_by
 from derive.question.parts.recognised import Part, letters_said
-from derive.question.parts.remarks import purposes
+from derive.question.parts.remarks import plain_phrases, purposes
 from derive.question.parts.shown import shown
 from derive.question.requests.slots import beside_parts, not_asked_so
 from derive.question.requests.verbs import discussed, requested
@@ -311,7 +311,8 @@ def stated_parts(
     found = network(chain, written, functions, several=bool(named(prose.text, "several")), source=source)
     with doubts.over("forward"):
         refuse_unaccounted_words(chain, found.formulas, found.used, [*sizes_said(prose), *units_of(chain)])
-    return found.formulas, found.mentions, tuple(chain.understood)
+    places = [*((p.start, p.end) for p in chain.parts), *plain_phrases(prose, chain.parts)]
+    return found.formulas, found.mentions, (*chain.understood, *places)
 
 
 def units_of(chain: Chain) -> list[str]:

@@ -93,8 +93,9 @@ def is_taken(tokens: Sentence, prose: Prose, told: Iterable[tuple[int, int]]) ->
     for first, stop in told:
         for at in range(max(first - start, 0), min(stop - start, len(words))):
             words[at] = " "
-    left = "".join(words)
-    return left != _text(tokens, prose).translate(_PAUSES) and only(left, 0, len(left), "small.article", "naming")
+    left, whole = "".join(words), _text(tokens, prose)
+    of_part = ("letter", "head.loss", "fact.one_hot") if named(whole, "part") else ()
+    return left != whole.translate(_PAUSES) and only(left, 0, len(left), "small.article", "naming", *of_part)
 
 
 def _unread(tokens: Sequence[Token], prose: Prose) -> CardError:

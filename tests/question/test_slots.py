@@ -215,7 +215,6 @@ def test_an_item_that_does_not_say_which_is_not_left_out(question: str) -> None:
     ("A linear layer followed by a softmax with cross-entropy with label smoothing.", "cross-entropy"),
     ("A linear layer followed by a softmax with the cross-entropy in bits.", "in bits"),
     # windows
-    ("Max pooling with windows 2 high and 3 wide.", "2 high"),
     ("Max pooling of the negated input with 2x2 windows.", "negated"),
 ])
 def test_what_the_plain_layers_do_not_have_opens(question: str, word: str) -> None:

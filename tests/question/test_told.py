@@ -46,6 +46,8 @@ TOLD = [
      r"y_{ki} = \sum_c \sum_{p=0}^{4} W_{kcp} x_{c,2i+2p} + b_k"),
     ("Consider a two-dimensional depthwise convolution with a 3×3 kernel $w$, stride 2, no padding and without bias. The input is $x$ and "
      "the output $y$. " + ASKED, r"y_{cij} = \sum_{p=0}^{2} \sum_{q=0}^{2} w_{cpq} x_{c,2i+p,2j+q}"),
+    ("A one-dimensional convolution with kernel size 3, same padding, kernel $w$ and no bias, one channel. The input is $x$. " + ASKED,
+     r"y_i = \sum_{p : 0 \le i + p - 1 < n} w_p x_{i+p-1}, \quad x \in \mathbb{R}^n, \quad 0 \le i < n, \quad w \in \mathbb{R}^3"),
     (DROP + "$m_i=1$ means that neuron $i$ is kept, and kept neurons are scaled by $1/(1-p)$." + MESSAGES,
      r"y_k = \frac{m_k x_k}{1 - p}"),
     (DROP.replace("drop prob", "keep prob") + "$m_i=1$ means that neuron $i$ is kept, and kept neurons are scaled by $1/p$." + MESSAGES,
@@ -84,6 +86,8 @@ def test_words_are_formulas(words: str, formulas: str) -> None:
     CONV + "stride 2, a bias per output channel." + NAMED + ASKED, CONV + "stride 2 and no padding. The input is $x$. " + ASKED,
     CONV + "stride 2, a bias per output channel and no padding. It has kernel size 3." + NAMED + ASKED,
     FLAT + "padding 1 and a bias $b$, applied twice. The input is $x$. " + ASKED,
+    "A one-dimensional convolution with kernel size 3, stride 2, kernel $w$ and no bias, one channel. The input is $x$. " + ASKED,
+    FLAT.replace("kernel $w$", "symmetric kernel $w$") + "no padding and a bias $b$. The input is $x$. " + ASKED,
     FLAT + "stride 2×1, no padding and a bias $b$. The input is $x$. " + ASKED,
     FLAT.replace("convolution", "separable convolution") + "no padding and a bias $b$. The input is $x$. " + ASKED,
     FLAT.replace("kernel $w$", "kernel $w$ of which the weights are shared") + "no padding and a bias $b$. The input is $x$. " + ASKED,

@@ -25,7 +25,7 @@ from derive.question.parts.recognised import (
 from derive.question.parts.remarks import measured, remarks
 from derive.question.parts.samples import Batch, batch_said
 from derive.question.windows.wording import rank_said, words_of
-from derive.question.words.lexicon import counted, named, only
+from derive.question.words.lexicon import NUMBERS, counted, named, only
 from derive.question.words.prose import Gap, Prose
 
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^")
@@ -175,6 +175,12 @@ class Chain(Recognised):
 
     def _linear(self, part: Part, start: int, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
         text = self.prose.text[start:stop]
+        if self.prose.text[: part.end].endswith((" units", " neurons")):  # «2 linear neurons»
+            said = self._before(part.start, 1)
+            number = next((s.concept.partition(".")[2] for s in named(" ".join(said), *NUMBERS)), "".join(said))
+            if number.isdecimal():
+                options.setdefault("units", number)
+                self.understood.append((part.start - len(said[0]) - 1, part.start))
         for span in named(text, "bias"):
             options["bias"] = span.concept.partition(".")[2]
             self.understood.append((start + span.start, start + span.stop))

@@ -26,8 +26,8 @@ _WHAT: dict[str, tuple[str, ...]] = {
                 r"(?: on (?:each|either|every|both) sides?)?",
                 rf"\bpadded (?:with|by) ({_N}) (?:zero|pixel|cell)s? (?:on|at) (?:each|either|both) (?:side|end)s?"),
     "inputs": (rf"\b({_N}) input channels?\b", rf"\bwith ({_N}) channels?\b(?=.* to {_N} channels)"),
-    "outputs": (rf"\b({_N}) (?:output channels?|filters?)\b", rf"\bto ({_N}) channels?\b"),
-    "both": (rf"\b({_N}) channels?\b",),
+    "outputs": (rf"\b((?:a )?single|one) {_N} ?[×x] ?{_N} (?:filter|kernel)\b", rf"\b({_N}) (?:output channels?|filters?)\b", rf"\bto ({_N}) channels?\b"),
+    "both": (rf"\b({_N})[ -]channels?\b",),
 }
 _KINDS = {"transposed": "conv_transpose", "depthwise": "depthwise_conv", "": "conv"}
 _SIZES = re.compile(rf"∎ has length {_N}\b|\b{_N} (?:rows|columns|pixels)\b|\b\d+[×x]\d+ (?:pixels|matrix)\b")
@@ -62,7 +62,7 @@ def convolution_said(chain: Chain, part: Part) -> Part:
     text = chain.prose.text
     part = _of_view(chain, part)
     chain.understood += [(s.start, s.stop) for s in named(text, "convolved", "convolving")]
-    chain.understood += [m.span() for m in _SIZES.finditer(text)]
+    chain.understood += [m.span() for pattern in (_SIZES, _SAME) for m in pattern.finditer(text)]
     for word in _GEOMETRY.finditer(text):
         if not any(a <= word.start() < b for a, b in chain.understood):
             raise chain.unclear(part, f": “{chain.prose.plain.quote(*word.span())}” is not understood; write e.g. "

@@ -65,7 +65,7 @@ def _unknown(chain: Chain, parts: Sequence[Place]) -> Iterator[Place]:
             asks = (start, stop) in asking and word[0] in ("that", "which", "for", "all", "up", "down")
             if word[0] in ("that", "which"):
                 goes_on = next_ in _BEHIND_THAT or behind is not None and start + behind.start() in joins
-                plain = asks or goes_on
+                plain = asks or goes_on or at in joins
             else:
                 each = next_ in ("each", "every") or before is not None and before[0] == "around"
                 plain = asks or each or at in taken or word[0] in _PLAIN

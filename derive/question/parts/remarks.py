@@ -25,10 +25,11 @@ _AT_A_TIME = re.compile(
 _COUNT = ("two", "three", "four", "five", "six")
 _ALL_OF = re.compile(rf"\ball ({'|'.join(_COUNT)}) (?:parameters|parameter messages)\b")
 _PURPOSE = re.compile(r"\b(?:network|net|model|classifier|head|regressor) "
-                      r"(for (?!(?:the|each|every|an?|one)\b)[^∎,;:()]{3,40}?) "
-                      r"(?:has|consists|is made|contains|receives|takes)\b")
+                      r"(for (?!(?:the|each|every|an?|one)\b)[^∎,;:()]{3,40}?) ?"
+                      r"(?:(?:has|consists|is made|contains|receives|takes)\b|(?<=\w):)")
 _MEASURED = re.compile(r"(?:\b(?P<figure>\d+)|\b(?P<word>[a-z]+)) (?:input )?[a-z]+ (?P<gap>∎)")
 _OF_MAP = re.compile(r"\b(?:\d+|[a-z]+) (?:channels|rows|columns)\b")
+_INPUT_LAYER = re.compile(r"\binput layer (?:with|of) (?:\d+|[a-z]+) (?:neurons|units|nodes)\b")
 _UNITS_OF = re.compile(r" (?:units|neurons)\b")
 
 
@@ -45,6 +46,8 @@ def remarks(prose: Prose, parts: Sequence[Part]) -> Iterator[Place]:
         before = text[prose.sentence(part.start)[0] : part.start].split()
         if before and (before[-1].isdecimal() or named(before[-1], *NUMBERS)):  # «3 ReLU units»
             yield part.start - len(before[-1]) - 1, part.start
+    if parts and parts[0].name == "linear":
+        yield from (m.span() for m in _INPUT_LAYER.finditer(text, 0, parts[0].start))
     if any(name.startswith("global_") for name in names):
         yield from (m.span() for m in _OF_MAP.finditer(text))
     if names & {"linear", "softmax"}:

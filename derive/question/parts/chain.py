@@ -31,6 +31,7 @@ from derive.question.words.prose import Gap, Prose
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^")
 _NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
 _SAID_NUMBER = re.compile(r"\s+(?:(?:of|equal to|being)\s+)?(\d+(?:[. ]\d+)?)")  # the prose has a space for the point
+_KIND = ("rank.vector", "rank.matrix")  # «its output is the vector $y$»
 _BRACKET = re.compile(r"\([^()∎]*\)")
 _UNITS = re.compile(r"\\?[A-Za-z]+|\d+")
 _HALF = re.compile(r"\s*(?:\\[dt]?frac\s*(?:12|\{1\}\s*\{2\}|1\s*\{2\}|\{1\}\s*2)|1/2|0\.5)\s*")
@@ -354,7 +355,8 @@ class Chain(Recognised):
     def _of_whole(self, mention: Mention) -> bool:
         """«denote the output of the module by $u$», «its forward message $u$»"""
         text, at = self.prose.text, self.places.get(id(mention.formula), 0)
-        return any(self.prose.sentence(at)[0] <= s.start and only(text, s.stop, at, "naming.is", "small.article")
+        between = ("naming.is", "small.article", *_KIND)
+        return any(self.prose.sentence(at)[0] <= s.start and only(text, s.stop, at, *between)
                    and not text[at + 1 :].startswith(" of ") for s in named(text, "whole"))
 
     def _target(self) -> str | None:

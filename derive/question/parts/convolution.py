@@ -26,7 +26,8 @@ _WHAT: dict[str, tuple[str, ...]] = {
                 r"(?: on (?:each|either|every|both) sides?)?",
                 rf"\bpadded (?:with|by) ({_N}) (?:zero|pixel|cell)s? (?:on|at) (?:each|either|both) (?:side|end)s?"),
     "inputs": (rf"\b({_N}) input channels?\b", rf"\bwith ({_N}) channels?\b(?=.* to {_N} channels)"),
-    "outputs": (rf"\b((?:a )?single|one) {_N} ?[×x] ?{_N} (?:filter|kernel)\b", rf"\b({_N}) (?:output channels?|filters?)\b", rf"\bto ({_N}) channels?\b"),
+    "outputs": (rf"\b((?:a )?single|one) {_N} ?[×x] ?{_N} (?:filter|kernel)\b",
+                rf"\b({_N}) (?:output channels?|filters?)\b", rf"\bto ({_N}) channels?\b"),
     "both": (rf"\b({_N})[ -]channels?\b",),
 }
 _KINDS = {"transposed": "conv_transpose", "depthwise": "depthwise_conv", "": "conv"}

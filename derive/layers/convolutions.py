@@ -172,6 +172,12 @@ def _transposed(dims: int) -> Callable[[int, Options], Forward]:
     return forward
 
 
+def _pointwise(rank: int, options: Options) -> Forward:
+    r"""y_{kij} = \sum_c W_{kc} x_{cij} + b_k: a linear layer at every position."""
+    bias = " + b_{k}" if options["bias"] is not False else ""
+    return Forward((rf"y_{{kij}} = \sum_{{c}} W_{{kc}} x_{{cij}}{bias}",))
+
+
 _LETTERS = {"W": Letter("weights", WEIGHTS.choices, "parameters"), "w": UNIT, "b": BIAS, **_SIZES}
 _SEEN = "a cross-correlation, which networks call convolution"
 
@@ -192,6 +198,8 @@ LAYERS = (
            options=_DEPTHWISE),
     _layer("depthwise_conv2d", "depthwise convolution", _convolution(2, True), 2, "depthwise_convolution", "depthwise",
            options=_DEPTHWISE),
+    Layer("pointwise_conv2d", "1×1 convolution", _pointwise, {"W": _LETTERS["W"], "b": BIAS},
+          ("pointwise_convolution", "pointwise"), rank=3, options={"bias": None}, source=_SEEN),
     _layer("conv_transpose1d", "one-dimensional transposed convolution", _transposed(1), 1, "transposed_conv1d"),
     _layer("conv_transpose2d", "transposed convolution", _transposed(2), 2, "transposed_convolution",
            "transposed_conv2d", "deconvolution"),

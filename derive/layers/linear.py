@@ -54,8 +54,9 @@ def _glu(rank: int, options: Options) -> Forward:
 
 
 def _dropout(rank: int, options: Options) -> Forward:
-    r"""y = m x; ``inverted``, m x / p."""
-    kept = r"\frac{m_{\I} x_{\I}}{p}" if options["inverted"] else r"m_{\I} x_{\I}"
+    r"""y = m x; ``inverted``, m x / p, or m x / (1 - q) where q is the probability to ``drop`` an entry."""
+    rate = "1 - q" if options["drop"] else "p"
+    kept = rf"\frac{{m_{{\I}} x_{{\I}}}}{{{rate}}}" if options["inverted"] else r"m_{\I} x_{\I}"
     return Forward((rf"y_{{\I}} = {kept}",))
 
 
@@ -72,8 +73,9 @@ LAYERS = (
            "g": Letter("", ("g", "h", "q"))}, ("gated_linear_unit",), options={"bias": None},
           source="Dauphin et al. 2017"),
     Layer("dropout", "dropout", _dropout,
-          {"m": Letter("mask", ("m", "r", "d"), "constants"), "p": Letter("keep", ("p", "q"), "constants")},
-          facts=(r"m_{\I} \in \{0, 1\}", "0 < p < 1"), options={"inverted": True},
+          {"m": Letter("mask", ("m", "r", "d"), "constants"), "p": Letter("keep", ("p", "q"), "constants"),
+           "q": Letter("drop", ("p", "q"), "constants")},
+          facts=(r"m_{\I} \in \{0, 1\}", "0 < p < 1", "0 < q < 1"), options={"inverted": True, "drop": False},
           source="Srivastava et al. 2014; with a mask that is given, and the probability p of keeping an entry"),
     Layer("residual", "residual connection", r"y_{\I} = r_{\I} + x_{\I}", {"r": Letter("", ("r",))}, ("skip",),
           source="He, Zhang, Ren and Sun 2016"),

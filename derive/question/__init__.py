@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -228,18 +228,19 @@ def layer_written(question: Question) -> Module:
 
     found, posed, read = layer_module(question.card, question.statement)
     refuse_unread(question, found, "posed" if posed else "formulas", {(f.line, f.column) for f in read.zeros},
-                  read.of_words)
+                  read.told)
     # these have been read with the question
     return _completed(found, question, replace(question.statement, functions=None, shapes=None, facts=None), posed)
 
 
 def refuse_unread(question: Question, module: Module, beside: str = "formulas",
-                  known: Collection[tuple[int, int]] = (), of_words: bool = False) -> None:
+                  known: Collection[tuple[int, int]] = (),
+                  told: Sequence[tuple[int, int]] | None = None) -> None:
     """Raise :class:`OpenError` for words that no row reads: in what is asked, and ``beside`` formulas or windows.
 
     What the layer is says the front matter alone where they stand beside nothing, "".
 
-    Some formulas may be ``of_words`` that name a part.
+    Where some formulas are of parts that only words name, ``told`` are the places of words that these take account of.
 
     ``known`` are the lines and columns of formulas that are understood although they give entries numbers.
     """
@@ -254,18 +255,18 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas",
         return
     try:
         if beside in ("posed", "formulas of windows"):
-            refuse_more(prose, module, known, of_words)
+            refuse_more(prose, module, known, told)
         elif beside == "formulas":
-            refuse_unread_words(prose)
+            refuse_unread_words(prose, told or ())
             if any(map(equates, prose.formulas)):
-                refuse_more(prose, module, known, of_words)
+                refuse_more(prose, module, known, told)
         elif beside:
             refuse_untold(prose, places(prose.text))
         if question.statement.derive is None:
             if beside in ("posed", "formulas", ""):
                 refuse_unasked(prose, module)
                 refuse_half(prose, module)
-            refuse_unread_requests(prose, module, beside in ("posed", "") or beside == "formulas" and not of_words)
+            refuse_unread_requests(prose, module, beside in ("posed", "") or beside == "formulas" and told is None)
     except CardError as error:
         kind = BesidePosed if beside == "posed" else OpenError
         raise kind(*error.problems, found=module) from None

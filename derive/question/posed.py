@@ -26,6 +26,7 @@ from derive.question.exchanged import refuse_exchanged
 from derive.question.letters.outside import told_outside
 from derive.question.sentences.acts import Told, acts, does, done, in_bracket, points, predicate
 from derive.question.sentences.atoms import number_of
+from derive.question.sentences.beside import is_taken
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, in_english, sentences
 from derive.question.words.lexicon import begins, named, only, spans
@@ -75,8 +76,9 @@ def is_posed(wanted: Wanted, arrives: bool, layer: Computed) -> bool:
         arrives or isinstance(d.of, Entry) and d.of.tensor in defined) for d in wanted.derivatives)
 
 
-def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]] = (), of_words: bool = False) -> None:
-    """Raise :class:`CardError` where words say that more is done than the formulas do, some of these ``of_words``."""
+def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]] = (),
+                places: Sequence[tuple[int, int]] | None = None) -> None:
+    """Raise :class:`CardError` where words say that more is done than the formulas do, some of words at ``places``."""
     told = sentences(prose) if in_english(prose.text) else []
     windows, attributes, behind = _of_windows(prose, module), _attributes(prose), False
     _refuse_zeros(prose, module, known)
@@ -87,11 +89,11 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
         follows, beside = behind or points(tokens), Told(tokens)
         shown = max((t.start for t in tokens if t.equates), default=0)  # words that a formula follows say what it shows
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
-            if _is_special(clause, module) or _is_label(clause, module):
+            if _is_special(clause, module) or _is_label(clause, module) or is_taken(clause, prose, places or ()):
                 continue
             said = _held(clause, module) or _takes_limit(clause)
             contrary = contradicts(tokens, clause, module, windows)
-            if said is None and not (of_words and _names_a_part(clause)):
+            if said is None and not (places is not None and _names_a_part(clause)):
                 after = any(t.formulas and t.equates and t.start < clause[0].start for t in tokens)
                 found = itertools.chain(more(beside, clause, follows and shown <= clause[-1].start, known), (
                     t for t in more(beside, clause, after, known) if t.text in _MORE))  # «with periodic boundary»

@@ -111,13 +111,13 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
     defined = definitions(without_claims(read_.nodes, prose), read_.table)
     if pose(read_, defined):
         return read_, prose, []
-    new, letters = stated_parts(prose, found, defined, doubts)
+    new, letters, told = stated_parts(prose, found, defined, doubts)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table)
     if not new and not derived:
         refuse_linear(prose, defined)
     if new:
-        read_ = replace(_read_all(with_named([*found, *rewritten(new)], prose), prose, own.counted), of_words=True)
+        read_ = replace(_read_all(with_named([*found, *rewritten(new)], prose), prose, own.counted), told=told)
     return read_, prose, letters
 
 

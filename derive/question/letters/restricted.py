@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from derive.errors import Problem, RequestError
-from derive.expr import Entry, Idx, walk
+from derive.expr import Entry, Idx, In, walk
 from derive.module import Module
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
@@ -119,7 +119,8 @@ def _of_entries(part: trees.Run, prose: Prose, module: Module) -> str:
     mixed = any(tr.is_token(i, "NUMBER") for i in head.subs[0]) and any(tr.is_token(i, "NAME") for i in head.subs[0])
     shifted = any(isinstance(n, Entry) and n.tensor == name and any(not isinstance(i, Idx) for i in n.indices)
                   for e in module.equations for n in walk(e))
-    known = name in module.given or name in module.defined
+    binary = any(isinstance(f, In) and isinstance(f.element, Entry) and f.element.tensor == name for f in module.facts)
+    known = (name in module.given or name in module.defined) and not (binary and not mixed)  # $m_i = 0$ of a mask
     running = _running(prose, module)
     certain = any(not i.isdecimal() for i in subs) and running.isdisjoint(subs)  # z_K = 0
     if known and not shifted and (mixed or certain or len({*subs}) < len(subs)):

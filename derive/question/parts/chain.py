@@ -22,14 +22,18 @@ from derive.question.parts.recognised import (
     role_of,
     stated_loss,
 )
+from derive.question.parts.remarks import measured, remarks
 from derive.question.parts.samples import Batch, batch_said
 from derive.question.windows.wording import rank_said, words_of
-from derive.question.words.lexicon import counted, named, only
+from derive.question.words.lexicon import NUMBERS, counted, named, only
 from derive.question.words.prose import Gap, Prose
 
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^")
 _NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
 _SAID_NUMBER = re.compile(r"\s+(?:(?:of|equal to|being)\s+)?(\d+(?:[. ]\d+)?)")  # the prose has a space for the point
+_KIND = ("rank.vector", "rank.matrix")  # «its output is the vector $y$»
+_BRACKET = re.compile(r"\([^()∎]*\)")
+_UNITS = re.compile(r"\\?[A-Za-z]+|\d+")
 _HALF = re.compile(r"\s*(?:\\[dt]?frac\s*(?:12|\{1\}\s*\{2\}|1\s*\{2\}|\{1\}\s*2)|1/2|0\.5)\s*")
 
 
@@ -46,6 +50,7 @@ class Chain(Recognised):
             p.start: stated for p in found if p.loss and (stated := stated_loss(prose, p, found)) is not None}
         self.parts = [self._described(n, p, found) for n, p in enumerate(found)]
         self._inputs_counted()
+        self.understood += remarks(self.prose, self.parts)
         self._distribute()
         self.parts = in_order(self.parts, prose, self.unclear)
 
@@ -94,11 +99,12 @@ class Chain(Recognised):
         elif part.name in SLOPED:
             self._sloped(part, start, stop, gaps, letters, options)
         elif OWN.get(part.name):
-            self._with_own(part, stop if n + 1 < len(parts) else len(self.prose.text), letters, options)
+            last = parts[n + 1].start if n + 1 < len(parts) else len(self.prose.text)
+            self._with_own(part, last if n + 1 == len(parts) or part.name == "convolution" else stop, letters, options)
         if part.loss:
             self._halved(part, parts[n - 1].end if n else 0, stop, options)
-            named_so = next((m for m in self._mentions(start, stop) if self.prose.text[
-                start : self.places[id(m.formula)]].strip() in ("", "loss", "error", "function", "cost")), None)
+            named_so = next((m for m in self._mentions(start, stop) if _BRACKET.sub("", self.prose.text[
+                start : self.places[id(m.formula)]]).strip() in ("", "loss", "error", "function", "cost")), None)
             if named_so is not None and not equates(named_so.formula):
                 self.loss_letter = self._own(named_so)
         for mention in self._mentions(start, stop):
@@ -156,17 +162,26 @@ class Chain(Recognised):
     def _mentions(self, start: int, stop: int) -> Iterator[Mention]:
         for mention in self.spoken:
             at = self.places.get(id(mention.formula))
-            if at is not None and start <= at < stop and len(mention.letters) == 1:
+            if at is not None and start <= at < stop and len(mention.letters) == 1 and (
+                    mention.letters[0] not in self.indices):
                 yield mention
 
     def _own(self, mention: Mention) -> str:
         """The letter of a mention, as the card writes it; its words are understood."""
         at = self.places[id(mention.formula)]
-        self.understood.append((max(0, at - len(mention.before) - 1), at + 1))
+        start = max(0, at - len(mention.before) - 1)
+        nouns = [start + s.start for s in named(self.prose.text[start:at], "letter", "own")]
+        self.understood.append((min(nouns, default=start), at + 1))
         return mention.letters[0]
 
     def _linear(self, part: Part, start: int, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
         text = self.prose.text[start:stop]
+        if self.prose.text[: part.end].endswith((" units", " neurons")):  # «2 linear neurons»
+            said = self._before(part.start, 1)
+            number = next((s.concept.partition(".")[2] for s in named(" ".join(said), *NUMBERS)), "".join(said))
+            if number.isdecimal():
+                options.setdefault("units", number)
+                self.understood.append((part.start - len(said[0]) - 1, part.start))
         for span in named(text, "bias"):
             options["bias"] = span.concept.partition(".")[2]
             self.understood.append((start + span.start, start + span.stop))
@@ -174,6 +189,10 @@ class Chain(Recognised):
         for mention in self._mentions(start, stop):
             what = role_of(mention)
             if what in ("weight", "bias"):
+                if "scalar" in mention.before.split() and what == "weight":
+                    raise self.unclear(part, f": is `{mention.letters[0]}` a number? Write the forward formulas")
+                if "scalar" in mention.before.split():
+                    options.setdefault("units", "1")
                 letters.setdefault(what, self._own(mention))
         if options.get("bias") == "no":
             letters.pop("bias", None)
@@ -194,9 +213,10 @@ class Chain(Recognised):
                     self.bound.add(letter)
         for gap in own:
             after = " ".join(WORD.findall(self.prose.text[gap.start + 1 : stop])[:4]).partition("∎")[0]
-            units = bare_letters(gap.formula) or gap.formula.latex.strip().isdecimal()
-            if units and named(after, "letter.units", "count.units"):
-                options.setdefault("units", gap.formula.latex.strip())
+            units = gap.formula.latex.strip()
+            counts = _UNITS.fullmatch(units) is not None and units not in letters.values()
+            if counts and named(after, "letter.units", "count.units"):
+                options.setdefault("units", units)
                 self.understood.append((gap.start, gap.start + 1))
 
     def layers_counted(self) -> Iterator[tuple[int, int]]:
@@ -296,12 +316,28 @@ class Chain(Recognised):
                 for n, letter in zip(lacking, free, strict=True):
                     self.parts[n] = replace(self.parts[n], letters={**self.parts[n].letters, what: letter})
                     self.bound.add(letter)
+        self._slope_apart()
         last = next((n for n in reversed(range(len(self.parts))) if not self.parts[n].loss), None)
-        whole = [m for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound and self._of_whole(m)]
+        whole = [m for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound | self.indices
+                 and self._of_whole(m)]
         if last is not None and "output" not in self.parts[last].letters and len({m.letters[0] for m in whole}) == 1:
             letters = {**self.parts[last].letters, "output": self._own(whole[0])}
             self.parts[last] = replace(self.parts[last], letters=letters)
             self.bound.add(letters["output"])
+
+    def _slope_apart(self) -> None:
+        """The letter that is called the slope in another sentence, or in a table, to the one part that has one."""
+        sloped = [n for n, p in enumerate(self.parts) if p.name in SLOPED]
+        slopes = {m.letters[0] for m in self.spoken if role_of(m) == "slope" and len(m.letters) == 1} - self.bound
+        if len(sloped) != 1 or len(slopes) != 1:
+            return
+        part = self.parts[sloped[0]]
+        if "slope" not in {*part.letters, *part.options}:
+            slope = slopes.pop()
+            held = self.fixed(part, slope)
+            options = part.options if held is None else {**part.options, "fixed": "yes" if held else "no"}
+            self.parts[sloped[0]] = replace(part, letters={**part.letters, "slope": slope}, options=options)
+            self.bound.add(slope)
 
     def _biases_of_all(self, linear: Sequence[int]) -> None:
         """«both layers are without biases»"""
@@ -319,7 +355,8 @@ class Chain(Recognised):
     def _of_whole(self, mention: Mention) -> bool:
         """«denote the output of the module by $u$», «its forward message $u$»"""
         text, at = self.prose.text, self.places.get(id(mention.formula), 0)
-        return any(self.prose.sentence(at)[0] <= s.start and only(text, s.stop, at, "naming.is", "small.article")
+        between = ("naming.is", "small.article", *_KIND)
+        return any(self.prose.sentence(at)[0] <= s.start and only(text, s.stop, at, *between)
                    and not text[at + 1 :].startswith(" of ") for s in named(text, "whole"))
 
     def _target(self) -> str | None:
@@ -328,7 +365,7 @@ class Chain(Recognised):
         Raises :class:`CardError` where two are.
         """
         said = [m for m in self.spoken if role_of(m) == "target" and len(m.letters) == 1
-                and m.letters[0] not in self.bound]
+                and m.letters[0] not in self.bound and m.formula not in [s.formula for s in self.losses.values()]]
         plain = [m for m in said if named(f"{m.before} {m.after}", "letter.target")] or said
         losses = {self.prose.sentence(p.start) for p in self.parts if p.loss}
         beside = [m for m in plain if self.prose.sentence(self.places[id(m.formula)]) in losses] or plain
@@ -360,12 +397,12 @@ class Chain(Recognised):
             return self.loss_letter
         if what == "target":
             return self._target()
-        if what == "input" and (fed := self._fed()):
+        if what == "input" and (fed := self._fed() or measured(self, self.parts, self.bound)):
             return fed
         weighed = what != "input" or any(p.name == "linear" for p in self.parts)
         roles = (what,) if weighed else (what, "preactivation")  # the logits of a softmax alone
         found = (m.letters[0] for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
-                 and not named(m.before, "size") and m.letters[0] not in self.sizes
+                 and not named(m.before, "size") and m.letters[0] not in self.sizes | self.indices
                  and role_of(m) in roles)
         return next(found, None)
 
@@ -376,6 +413,11 @@ class Chain(Recognised):
         if any("channels" in p.options for p in pooled):
             return 2 if named(self.prose.text, "each.time") else 3
         return rank_said(words_of(self.prose.plain.source, self.prose.plain.first_line)) if pooled else 1
+
+    @property
+    def from_zero(self) -> bool:
+        """The formulas of a part count its entries from 0."""
+        return any("pool" in p.name or "conv" in p.name for p in self.parts)
 
     # -- what is not clear ---------------------------------------------------------------------------------------
 

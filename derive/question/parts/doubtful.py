@@ -130,7 +130,10 @@ def _of_none(chain: Chain, parts: list[Part]) -> Iterator[Place]:
 def _twisted(chain: Chain, parts: list[Part]) -> Iterator[Place]:
     """«at test time», «whose inputs are negated»"""
     text, here = chain.prose.text, {chain.prose.sentence(p.start) for p in parts}
+    own = chain.understood if {p.name for p in parts} & {"dropout", "convolution"} else ()
     for span in named(text, "twist.of", "operation.form"):
+        if any(a <= span.start < b for a, b in own):
+            continue  # «so that nothing has to be changed at test time», «a transposed convolution»
         apart = requested(text, span.start) and chain.prose.sentence(span.start) not in here
         if not (apart or discussed(text, span.start) or any(p.start <= span.start < p.end for p in parts)):
             yield span.start, span.stop

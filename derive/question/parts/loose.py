@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from derive.question.parts.chain import Chain
 from derive.question.parts.recognised import SLOPED
+from derive.question.parts.remarks import plain_phrases
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import in_english
 from derive.question.words.lexicon import named
@@ -54,16 +55,17 @@ def _unknown(chain: Chain, parts: Sequence[Place]) -> Iterator[Place]:
     taken = {at for a, b in parts for at in range(a, b)}
     for family in (*_CONCEPTS, *["geometry"] * any("pool" in part.name for part in chain.parts)):
         taken |= {at for span in named(text, family) for at in range(span.start, span.stop)}
+    taken |= {at for a, b in plain_phrases(chain.prose, chain.parts) for at in range(a, b)}
     joins = {at for span in named(text, "join") for at in range(span.start, span.stop)}
     asking = _asking(chain)
     for start, stop in sorted({chain.prose.sentence(a) for a, _ in parts} | asking):
         words = [*re.finditer(r"[a-z]+", text[start:stop])]
         for before, word, behind in zip([None, *words], words, [*words[1:], None], strict=False):
             at, next_ = start + word.start(), behind[0] if behind else ""
-            asks = (start, stop) in asking and word[0] in ("that", "which", "for")
+            asks = (start, stop) in asking and word[0] in ("that", "which", "for", "all", "up", "down")
             if word[0] in ("that", "which"):
                 goes_on = next_ in _BEHIND_THAT or behind is not None and start + behind.start() in joins
-                plain = asks or goes_on
+                plain = asks or goes_on or at in joins
             else:
                 each = next_ in ("each", "every") or before is not None and before[0] == "around"
                 plain = asks or each or at in taken or word[0] in _PLAIN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -19,6 +19,9 @@ from derive.notation.formulas import Formula
 from derive.notation.symbols import identifier, name_of
 from derive.question.letters.naming import Mention, bare_letters
 from derive.question.parts.chain import Chain
+from derive.question.parts.convolution import convolution_said
+from derive.question.parts.dropout import dropout_said
+from derive.question.parts.layout import declared, spaces, turned
 from derive.question.parts.recognised import NORMS, OWN, SLOPED, Part, StatedLoss
 from derive.question.words.lexicon import named
 from derive.records import dataclass
@@ -30,8 +33,8 @@ _SPOKEN_LOSSES = {"softmax": "categorical_cross_entropy", "sigmoid": "binary_cro
 _SIGNS = re.compile(r"-\s*1|\\pm")
 _NOT_LABELS = {"binary_cross_entropy": _SIGNS, "categorical_cross_entropy": _SIGNS,
                "hinge": re.compile(r"(?<![\d.])0\s*,|,\s*0(?![\d.])")}
-_SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*(?:\{([^{}]*)\}|([A-Za-z]))")
 _MATRIX = re.compile(r"\\?(?:math\w+\{)?[A-Z]")
+_HALVED = re.compile(r"\\[dt]?frac\s*\{?\s*1\s*\}?\s*\{?\s*2|/\s*2(?!\d)|0\.5")
 _BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
 _A, _S = r"(?P<a>\\?[A-Za-z]+)", r"(?P<s>[A-Za-z])"
 _BRANCHES = rf"\\begin{{cases}}{_S}&[^&]*\\\\(?P<a>[a-z]|\\[a-z]+?)(?P=s)&.*"
@@ -84,15 +87,18 @@ class _Chained:
     """Each part's options and letters."""
 
     def __init__(self, chain: Chain, functions: Sequence[Own], several: bool, source: str, rank: int) -> None:
-        self.chain, self.parts, self.functions = chain, list(chain.parts), functions
+        self.chain, self.functions = chain, functions
+        self.parts = [convolution_said(chain, p) if p.name == "convolution" else p for p in chain.parts]
         self.used: list[Formula] = []
         self.rank, self.batch = rank, chain.batch
         self.source = (self.batch and not chain.continued and self.batch.matrix) or source
         self.source = self.parts[0].letters.get("queries", self.source)
         first = next((s for s in LAYERS if s.name == self.parts[0].name), None)
         if isinstance(first, Layer) and first.kind == "layer" and (ranks := first.ranks(first.options)):
-            self.rank = len(self.declared(self.source)) or ranks[0]
-        elif isinstance(first, Pooling) and first.form == "global" and len(self.declared(self.source)) > self.rank:
+            self.rank = self.extents or ranks[0]
+            if self.parts[0].geometry:
+                self.rank = ranks[0] - (self.parts[0].geometry.get("channels") is False)
+        elif isinstance(first, Pooling) and first.form == "global" and self.extents > self.rank:
             self.rank += 1  # x ∈ R^{C × H × W}
             self.parts[0] = replace(self.parts[0], options={**self.parts[0].options, "channels": "yes"})
         self.of_functions: dict[int, list[tuple[str, str]]] = {}  # by a part's place, letters of the card's function
@@ -109,6 +115,11 @@ class _Chained:
         self.target: str | None = None
         if self.stated is not None:
             self.prediction, self.target = self.stated.prediction(chain.letter("target"))
+
+    @property
+    def extents(self) -> int:
+        """How many axes the card states of the input."""
+        return len(declared(self.chain, self.source))
 
     def network(self, taken: Collection[str]) -> Network:
         rank, channels = self.rank, any("channels" in p.options for p in self.parts)
@@ -127,7 +138,7 @@ class _Chained:
 
     def written(self, composed: Composed) -> tuple[list[Formula], list[Mention]]:
         """The formulas with their lines, and what their letters are."""
-        plain, declared = self.chain.prose.plain, {c for listed, _ in self.spaces() for c in listed}
+        plain, declared = self.chain.prose.plain, {c for listed, _ in spaces(self.chain) for c in listed}
         first = plain.line(self.parts[0].start)
         shares = self.batch is not None and named(self.chain.prose.text, "fact.one_hot", "fact.simplex")
         said = [*(s for s in composed.shapes if s.partition(r" \in")[0] not in declared),
@@ -177,18 +188,10 @@ class _Chained:
             given |= self.slope(part)
         if isinstance(spec, Layer) and "bias" in spec.options and (said := part.options.get("bias")) is not None:
             given["bias"] = said == "yes"
+        given |= part.geometry
         if spec.name == "dropout":
-            given["inverted"] = self.inverted(part)
+            given |= dropout_said(self.chain, part)
         return Named(spec.name, (), {**given, **self.own(part), **self.counted(part, spec.name)})
-
-    def inverted(self, part: Part) -> bool:
-        """Whether what is kept is divided by the probability of keeping; that and the mask the words must name."""
-        said = bool(named(self.chain.prose.text, "own.inverted"))
-        drops = named(self.chain.prose.text, "own.drop")
-        if "mask" not in part.letters or said != ("keep" in part.letters) or drops:
-            raise self.chain.unclear(part, ": write “with the mask $m$”, and “inverted dropout … with keep probability "
-                                     "$p$” where what is kept is divided by $p$, or its forward formula")
-        return said
 
     def counted(self, part: Part, name: str) -> dict[str, int | str]:
         """«with $3$ pieces»: the options that count."""
@@ -213,7 +216,7 @@ class _Chained:
             if what in ("gain", "shift", "epsilon") and part.options.get(what) != "yes":
                 raise self.chain.unclear(part, f": has it {what}? Write “with gain $g$, shift $b$ and a small "
                                          "$\\epsilon$ added to the variance”, or its forward formulas")
-        sizes = self.declared(self.source) if part is self.parts[0] else ()
+        sizes = declared(self.chain, self.source) if part is self.parts[0] else ()
         axes = {"batch_norm": "NC", "instance_norm": "CHW"}.get(spec.name, "C" if self.rank == 1 else "NC")
         return {**self.own(part), **{f"size_{c}": size for c, size in zip(axes, sizes, strict=False)}}
 
@@ -232,23 +235,12 @@ class _Chained:
         if spec.form != "global":
             return {"axes": axes}
         later = any(p.name == "linear" for p in self.parts[self.parts.index(part) :])
-        if later and axes == self.rank and not (part is self.parts[0] and self.declared(self.source)):
+        if later and axes == self.rank and not (part is self.parts[0] and declared(self.chain, self.source)):
             raise self.chain.unclear(part, ": one number, or one of each channel? Write “of each channel”, or state "
                                      r"the shape of its input, `$x \in \mathbb{R}^{C \times H \times W}$`")
         self.rank -= axes
-        sizes = self.declared(self.source)[-axes:] if part is self.parts[0] else ()
+        sizes = declared(self.chain, self.source)[-axes:] if part is self.parts[0] else ()
         return {f"size_{c}": size for c, size in zip(Letters(axes).sizes, sizes, strict=False)}
-
-    def declared(self, letter: str) -> tuple[str, ...]:
-        r"""C, H and W of X \in \mathbb{R}^{C \times H \times W}: the extents that the card states of a letter."""
-        return next((sizes for listed, sizes in self.spaces() if letter in listed), ())
-
-    def spaces(self) -> Iterator[tuple[list[str], tuple[str, ...]]]:
-        """The letters and the extents of each space that the card states."""
-        for gap in self.chain.prose.gaps:
-            if space := _SPACE.search(gap.formula.latex):
-                listed = re.findall(r"\\?[A-Za-z]+", gap.formula.latex[: space.start()])
-                yield listed, tuple(part.strip() for part in (space[1] or space[2]).split(r"\times"))
 
     def linear(self, n: int, part: Part) -> dict[str, Any]:
         """Units, weights and bias: one unit has weights alone, several a bias too, unless the words say otherwise."""
@@ -259,31 +251,13 @@ class _Chained:
         weight, bias = part.letters.get("weight"), part.letters.get("bias")
         said = part.options.get("bias")
         wanted = said == "yes" or not scalar and said != "no" and not (weight and bias)
-        turned = None if scalar else self.turned(part, weight, bias, not n) or None
-        named = "" if self.batch or turned or self.declared(weight or "") or self.declared(bias or "") else (
+        columns = None if scalar else turned(self.chain, part, weight, bias, self.source if not n else None) or None
+        sized = any(declared(self.chain, letter or "") for letter in (weight, bias))
+        named = "" if self.batch or columns or sized else (
             part.options.get("units", ""))  # the card's letter for their number, not one that it has for something else
         units = 1 if scalar else named if named.isalpha() and named not in self.chain.bound else None
-        given = {"units": units, "weights": weight, "bias": bias or wanted, "transposed": turned}
+        given = {"units": units, "weights": weight, "bias": bias or wanted, "transposed": columns}
         return {key: value for key, value in given.items() if value is not None}
-
-    def turned(self, part: Part, weight: str | None, bias: str | None, first: bool) -> bool:
-        r"""Whether W has a column for each unit, as the spaces of $W$, $x$ and $b$ say.
-
-        Raises :class:`CardError` for a matrix of samples where they do not.
-        """
-        extents, units = self.declared(weight or ""), self.declared(bias or "")
-        taken = self.declared(self.source)[-1:] if first else ()
-        if self.batch is not None and self.batch.matrix is not None and first:
-            taken = self.declared(self.source)[:1] if self.batch.samples.last else taken
-        if len(extents) == 2 and extents[0] != extents[1]:
-            if taken and taken[0] in extents:
-                return taken[0] == extents[0]
-            if len(units) == 1 and units[0] in extents:
-                return units[0] == extents[1]
-        if self.batch is not None and self.batch.matrix is not None:
-            raise self.chain.unclear(part, ": has its matrix a row for each unit, or a column? State its shape, e.g. "
-                                     rf"`{weight or 'W'} \in \mathbb{{R}}^{{K \times D}}`, and that of its input")
-        return False
 
     def is_scalar(self, part: Part, last: bool) -> bool:
         """One unit: said so, or the last before a loss of one number, with no number of units."""
@@ -385,7 +359,7 @@ class _Chained:
 
     def stated_formula(self, part: Part, stated: StatedLoss, target: str, given: dict[str, Any]) -> Named:
         """The loss as the card writes it, summed over the outputs where it is that of one."""
-        if part.options.get("half"):
+        if part.options.get("half") and not _HALVED.search(stated.value):
             raise self.chain.unclear(part, " is halved in words, and its formula stands beside it; write the loss with "
                                      "its factor")
         value = stated.value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from derive.errors import CardError, Problem
 from derive.layers import LAYERS
@@ -17,8 +18,9 @@ from derive.notation.rules.kinds import equates
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK
 from derive.question.letters.claims import computes_nothing
 from derive.question.letters.naming import Mention, mentions, written_letters
+from derive.question.requests.quotients import without_fonts
 from derive.question.requests.verbs import requested
-from derive.question.words.lexicon import Span, named, only, spans
+from derive.question.words.lexicon import NUMBERS, Span, named, only, spans
 from derive.question.words.prose import Prose
 from derive.records import dataclass
 
@@ -84,7 +86,8 @@ def stated_loss(prose: Prose, named: Placed, others: Sequence[Placed]) -> Stated
     """The formula that stands right behind the loss's name, with no other part between."""
     for gap in prose.gaps:
         between = prose.text[named.end : gap.start] if gap.start >= named.end else None
-        if between is not None and only(between.translate(_OPEN), 0, len(between), "slot.of_loss") and not any(
+        words = _TARGET.sub(" ", between or "")  # «the squared difference to the target $t$, $L = …$»
+        if between is not None and only(words.translate(_OPEN), 0, len(words), "slot.of_loss") and not any(
                 named.end <= other.start < gap.start for other in others):
             return _as_loss(gap.formula)
     return None
@@ -111,11 +114,13 @@ def _computes(latex: str) -> bool:
 LOSSES = frozenset(("mean_squared_error", "cross_entropy", "stated", *(
     s.name for s in LAYERS if isinstance(s, Layer) and s.kind == "loss")))
 UNITS = frozenset("sigmoid tanh relu softplus leaky_relu prelu elu".split())  # «a logistic unit», «tanh neurons»
+ELEMENTWISE = frozenset(s.name for s in LAYERS if isinstance(s, Layer) and s.kind == "activation")
 NORMS = frozenset(("layer_norm", "batch_norm", "instance_norm", "rms_norm"))
 SLOPED = frozenset("prelu leaky_relu elu celu".split())
 OWN = {s.name: {letter.what.replace(" ", "_") for letter in s.letters.values() if letter.role and not letter.labels
                 and letter.role != "sizes"} - {"target"}
        for s in LAYERS if isinstance(s, Layer) and s.name not in SLOPED and s.name != "linear"}
+OWN["convolution"] = {"weights", "bias"}
 OWN["cross_entropy"] = OWN["categorical_cross_entropy"]
 _FAR = 200  # characters in which the last words before a place are looked for
 WORD = re.compile(r"[^\W_]+|∎|½")
@@ -124,8 +129,28 @@ _NEW = frozenset("second another further third".split())
 _CLAUSE = re.compile(r"[^.,;:¶?!]+")
 _MODIFIER = re.compile(r"\b(?:an?|the|one) ((?:non[ -])?[^\W\d_]{3,}(?:-[^\W\d_]+)?)\s+$")
 _NONLINEAR = ("nonlinear", "non linear", "non-linear")
+_OUTPUT_LAYER = re.compile(r"\boutput layer\b(?! (?:is|are)\b)")
+_TARGET = re.compile(r"\b(?:to|from|against|between) (?:the |its |a )?(?:prediction |output )?(?:∎ and )?"
+                     r"(?:the |its |a )?(?:target|label)(?: value| vector)? ∎")
+_HABIT = re.compile(r"[^∎\d]*?(?:\(\d+\s?\w*\))?[^∎\d]*\buses?\b[^∎\d]*", re.DOTALL)
+_CONSIDER = re.compile(r"[ .]*(?:we )?(?:now )?(?:consider|regard|take)\b")
 _FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*\(\s*\\?[a-z]+\s*\)\s*=")  # f(s) = …
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta")
+_SUBSCRIPTS = re.compile(r"(\\?[A-Za-z]+)\s*_\s*(?:\{([a-z]{1,4}|[a-z](?:\s*,\s*[a-z])+)\}|([a-z]))")
+_ENTRIES = re.compile(r"\s*(?:(?P<whole>\\?[A-Za-z]+)\s*=\s*\()?\s*(?P<own>\\?[A-Za-z]+)_\{?1\}?\s*,\s*"
+                      r"(?:(?P=own)_\{?2\}?\s*,\s*)?\\[lc]?dots\s*,\s*(?P=own)_\{?\w\}?\s*\)?"
+                      r"(?:\s*\^\s*\{?\s*(?:\\top|T)\s*\}?)?\s*")
+
+
+def letters_said(formula: Formula) -> tuple[str, ...]:
+    r"""The letters that a formula merely lists, with their labels: W_1 of $W_1 \in \mathbb{R}^m$.
+
+    x of $x_1, \dots, x_n$ and of $x = (x_1, \dots, x_n)$ too.
+    """
+    entries = _ENTRIES.fullmatch(without_fonts(formula.latex))
+    if entries is not None and entries["whole"] in (None, entries["own"]):
+        return (entries["own"],)
+    return written_letters(formula)
 
 
 @dataclass(frozen=True)
@@ -133,7 +158,7 @@ class Part:
     """A layer by its catalogue's name, where the words name it, and what they say of it.
 
     ``letters`` are LaTeX by what they are (weight, bias, slope, output), ``options`` say what is
-    not a letter: units, bias ("yes", "no"), slope, half, fixed.
+    not a letter: units, bias ("yes", "no"), slope, half, fixed; ``geometry`` has the catalogue's options of a kernel.
     """
 
     name: str
@@ -141,6 +166,7 @@ class Part:
     end: int
     letters: Mapping[str, str] = field(default_factory=dict, hash=False)
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    geometry: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def loss(self) -> bool:
@@ -152,7 +178,7 @@ class Recognised:
 
     def __init__(self, prose: Prose) -> None:
         self.prose = prose
-        self.spoken = tuple(mentions(prose, written_letters))
+        self.spoken = tuple(mentions(prose, letters_said))
         self.places = {id(gap.formula): gap.start for gap in prose.gaps}
         self.understood: list[tuple[int, int]] = []
         self.regions: dict[int, list[tuple[int, int]]] = {}  # by the place of a part, where it is named again
@@ -171,7 +197,23 @@ class Recognised:
                     span.start : span.stop]:
                 continue  # with a letter, as a loss does it
             found.append((span.start if span.concept == "aside.other" else start, comma if comma >= 0 else stop))
-        return tuple(found)
+        return (*found, *self._habits())
+
+    def _habits(self) -> Iterator[tuple[int, int]]:
+        """«MobileNets use depthwise convolutions. Consider such a convolution …»: without letters and numbers, in front
+        of a sentence that names the same part."""
+        for first, second in itertools.pairwise(itertools.pairwise(dict.fromkeys(self.prose.ends))):
+            words, behind = self.prose.text[slice(*first)], self.prose.text[slice(*second)]
+            parts = {s.concept for s in named(words, "part")}
+            if _HABIT.fullmatch(words) and _CONSIDER.match(behind) and parts and parts <= {
+                    s.concept for s in named(behind, "part")}:
+                yield first
+
+    @cached_property
+    def indices(self) -> frozenset[str]:
+        """The letters that stand below others, and above none: «the output $i$»."""
+        found = [m for f in self.prose.formulas for m in _SUBSCRIPTS.finditer(without_fonts(f.latex))]
+        return frozenset(c for m in found for c in (m[2] or m[3]) if c.isalpha()) - {m[1] for m in found}
 
     def aside(self, at: int) -> bool:
         return any(start <= at < stop for start, stop in self.asides)
@@ -192,7 +234,7 @@ class Recognised:
     def _found(self) -> list[Part]:
         """Every part where it is named for the first time, in the order of the text."""
         found: list[Part] = []
-        spans = *named(self.prose.text, "part"), *self._of_its_own(), *self._residual()
+        spans = *named(self.prose.text, "part"), *self._of_its_own(), *self._residual(), *self._output_layer()
         for span in sorted(spans, key=lambda s: s.start):
             name = span.concept.partition(".")[2]
             denied = named(" ".join(self._before(span.start, 2)), "not.no")
@@ -251,7 +293,12 @@ class Recognised:
             last = part
 
     def _counted(self, at: int) -> dict[str, str]:
-        """«$K$ tanh units»"""
+        """«$K$ tanh units», «3 tanh units», «three tanh units»"""
+        said = self._before(at, 1)
+        word = next((s.concept.partition(".")[2] for s in named(" ".join(said), *NUMBERS)), *said)
+        if word.isdecimal() and word != "1":
+            self.understood.append((at - len(said[0]) - 1, at))
+            return {"units": word}
         gap = next((g for g in self.prose.gaps if not self.prose.text[g.start + 1 : at].strip() and g.start < at), None)
         self.understood += [(gap.start, gap.start + 1)] if gap else []
         return {"units": gap.formula.latex.strip()} if gap else {}
@@ -266,6 +313,17 @@ class Recognised:
                 start, stop = clause.start() + connection.start, clause.start() + connection.stop
                 self.understood.append((start, stop + goes[-1].stop))
                 yield Span("part.residual", start, stop)
+
+    def _output_layer(self) -> Iterator[Span]:
+        """«an output layer with 3 units (weights $V$, bias $c$)»: with weights, and no activation of its units."""
+        text, parts = self.prose.text, named(self.prose.text, "part")
+        weights = [self.places.get(id(m.formula), -1) for m in self.spoken if role_of(m) == "weight"]
+        for noun in _OUTPUT_LAYER.finditer(text):
+            stop = self.prose.sentence(noun.start())[1]
+            own = next((at for at in weights if noun.end() <= at < stop), None)
+            beside = any(p.start < noun.end() and noun.start() <= p.stop + 1 for p in parts)  # «linear output layer»
+            if own is not None and not beside and not any(noun.end() <= p.start < own for p in parts):
+                yield Span("part.linear", noun.start(), noun.end())
 
     def _of_its_own(self) -> Iterator[Span]:
         """«a Zorb layer», «a nonlinear layer», where the card has a function f(s) = …: a part by that formula."""

@@ -14,10 +14,12 @@ from derive.question.letters.claims import Doubts, computes_nothing, is_claimed
 from derive.question.letters.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.parts.chain import Chain
 from derive.question.parts.doubtful import doubtful
+from derive.question.parts.ends import call_ends, call_loss, refuse_output
 from derive.question.parts.loose import cut_numbers, loose_words
 from derive.question.parts.network import ACTIVATIONS, Own, network
 from derive.question.parts.order import reversed_by
-from derive.question.parts.recognised import Part
+from derive.question.parts.recognised import Part, letters_said
+from derive.question.parts.remarks import plain_phrases, purposes
 from derive.question.parts.shown import shown
 from derive.question.requests.slots import beside_parts, not_asked_so
 from derive.question.requests.verbs import discussed, requested
@@ -40,7 +42,7 @@ _APPLIED = re.compile(r"\\?[A-Za-z]+(?:_\{?\w\}?)?'?\s*\([^()]*\)")
 _SAID_NUMBER = re.compile(  # 0.1, but no points, no numbers of a list, no sizes such as 2 × 2 and 3-d
     r"(?<![\d.(×x])(?<![×x] )\d+(?: \d+|\.\d+)?"
     r"(?![\d.)]|\s*(?:p|b|pts|points|marks|d|features)\b|[\s-]*(?:x|×|by|dim)|\s*\))(?<!^\d)(?<![,:¶] \d)")
-_RUNS = re.compile(r"[a-z]\s*=\s*1\s*,\s*\\[lc]?dots\s*,\s*\w+")  # n = 1, …, N
+_RUNS = re.compile(r"[a-z](?:\s*,\s*[a-z])*\s*=\s*1\s*,\s*\\[lc]?dots\s*,\s*\w+")  # i, j = 1, …, N
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 
@@ -61,7 +63,7 @@ def refuse_unaccounted_words(
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
     understood = [*chain.understood, *chain.layers_counted()]
     known, loose = ([place for place in places if not any(a <= place[0] < b for a, b in understood)] for places in (
-        (*changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)), loose_words(chain, parts)))
+        (*changing(chain), *_slots(chain), *_beside(chain, parts)), loose_words(chain, parts)))
     for start, stop in (*several, *known, *cut_numbers(chain), *doubtful(chain), *loose):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             if (start, stop) in loose and chain.prose.sentence(start) not in map(chain.prose.sentence, dict(parts)):
@@ -79,6 +81,12 @@ def refuse_unaccounted_words(
         if problem := _problem(chain, gap, (written, alone), sizes, gap.start in taken):
             raise CardError(Problem(f"{problem}; write the forward formula of the network with it",
                                     line=gap.formula.line))
+
+
+def _beside(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Unknown words, but for what a network is for: «a network for pose regression has»."""
+    told = [*purposes(chain.prose.text)]
+    yield from (place for place in beside_parts(chain.prose, parts) if not any(a <= place[0] < b for a, b in told))
 
 
 def changing(chain: Chain) -> Iterator[tuple[int, int]]:
@@ -114,7 +122,9 @@ def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
                 text[: head.start], "naming.as") or ends(text[: head.start], "not.no", most=1):
             continue  # «as activation function», «no further activation»
         if last_word(text, head.start) in ("hidden", "output", "input") and text[head.start :].startswith("layer"):
-            if not any(p.name == "linear" and -30 < p.start - head.stop < 40 for p in chain.parts):
+            if not any(p.name == "linear" and (-30 < p.start - head.stop < 40 or p.start < head.start < p.end)
+                       for p in chain.parts) and not any(
+                    only(text, head.stop, p.start, "naming.is", "naming.article") for p in chain.parts):
                 yield head.start, head.stop
             continue
         alone = head.concept == "head.loss" and no_loss and _introduced(text, head.start)
@@ -161,12 +171,18 @@ def _problem(chain: Chain, gap: Gap, written: tuple[str, str], sizes: Sequence[s
         return None
     if not any(p.loss for p in chain.parts) and bare_letters(formula) == (chain.letter("loss"),):
         return None  # «the gradients of a loss $J$»
+    if latex in chain.indices | chain.sizes:
+        return None  # «each output $i$», «$K$ classes»
     windows = _TIMES.fullmatch(latex) is not None and (read or any("pool" in p.name for p in chain.parts))
     if any((windows, _DERIVED.search(latex), _APPLIED.fullmatch(latex), is_claimed(formula, chain.prose))):
         return None
     if "=" in latex:
-        runs = chain.batch is not None and _RUNS.fullmatch(latex)
-        return None if runs or computes_nothing(formula) else f"`{latex}`: what does it compute?"
+        runs = _RUNS.fullmatch(latex) and not chain.from_zero
+        if runs or computes_nothing(formula) or _excluded(chain.prose.text, gap.start):
+            return None
+        listed = letters_said(formula)
+        if not listed:
+            return f"`{latex}`: what does it compute?"
     if _SHIFTED.search(latex) and not {p.name for p in chain.parts} & _IN_STEPS:
         return f"`{latex}` is shifted, and the layers that words name are not"
     bare = bare_letters(formula)
@@ -174,9 +190,11 @@ def _problem(chain: Chain, gap: Gap, written: tuple[str, str], sizes: Sequence[s
     if not bare and beside and not read:
         return f"`{latex}` is not understood beside layers that only words name"
     letters = {*_LETTER.findall(written[0]), *(c for size in sizes for c in _LETTER.findall(size))}
-    for letter in bare or _LETTER.findall(_COMMAND.sub(" ", latex)):
+    for letter in bare or letters_said(formula) or _LETTER.findall(_COMMAND.sub(" ", latex)):
         if not {*_LETTER.findall(letter)} <= letters and (bare or not computes_nothing(formula)):
             return f"`{letter}` is nothing in the layers that only words name"
+    if letters_said(formula) != written_letters(formula):
+        return None  # the entries of a vector
     labelled = [w for w in written_letters(formula) if w not in bare]
     if labelled or len(bare) != 1 or bare[0] in sizes:
         return None
@@ -187,6 +205,12 @@ def _problem(chain: Chain, gap: Gap, written: tuple[str, str], sizes: Sequence[s
     if declared is not None and ranks and declared not in ranks:
         return f"`{latex}` has other indices than in the layers that only words name"
     return None
+
+
+def _excluded(text: str, at: int) -> bool:
+    """«You need not discuss the case $x_k = 0$»"""
+    start = max(text.rfind(end, 0, at) for end in ".?!;¶") + 1
+    return ends(text[start:at], "slot.case") and bool(named(text[start:at], "not.no"))
 
 
 def _declared_rank(latex: str) -> int | None:
@@ -204,6 +228,8 @@ def _ranks(letter: str, written: str) -> set[int]:
 
 
 def _order(subscript: str) -> int:
+    if "," in subscript and {*subscript} & {*"+-"}:  # of x_{c,2i + p}
+        return subscript.count(",") + 1
     return len(re.findall(r"\\[A-Za-z]+|\w", subscript.replace("_", "")))
 
 
@@ -219,7 +245,9 @@ def _refuse_no_layer(chain: Chain) -> None:
         return
     parts = [p for p in parts if p.name != "residual"]
     chained = any(named(prose.text[slice(*prose.sentence(p.start))], "join") for p in parts)
-    if len(parts) > 1 and not chained:
+    front = prose.text[: parts[-1].start].replace("∎", "") if parts else ""
+    said = bool(front) and parts[-1].loss and ends(front, "head.loss", over=("naming.is", "naming.article"))
+    if len(parts) > 1 and not chained and not (said and len(parts) == 2):
         first, second = parts[:2]
         raise chain.unclear(second, f" and {chain.quoted(first)}: one after the other, or each alone? Write e.g. "
                             f"{chain.quoted(first)} followed by {chain.quoted(second)}, or the forward formula")
@@ -258,40 +286,33 @@ def refuse_mixed(parts: Sequence[Part], chain: Chain) -> None:
 _ONE_LETTER = r"\\?[A-Za-z]+"
 _NAME = rf"{_ONE_LETTER}(?:_\{{?{_ONE_LETTER}\}}?)?|\\(?:mathrm|operatorname|text)\{{\w+\}}"
 SIGNATURE = re.compile(rf"\s*({_NAME})\s*\(\s*{_ONE_LETTER}(?:\s*[,;]\s*{_ONE_LETTER})*\s*\)\s*=")
-_OF = re.compile(r"\\partial\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*\})?)\s*(?:/|\}\s*\{)")  # the letter above
 
 
 def stated_parts(
     prose: Prose, written: Sequence[Formula], defined: Definitions, doubts: Doubts
-) -> tuple[list[Formula], list[Mention]]:
-    """The formulas of parts that only words name, in the order named, and what their letters are.
+) -> tuple[list[Formula], list[Mention], tuple[tuple[int, int], ...]]:
+    """The formulas of parts that only words name, in the order named, what their letters are, and which words say it.
 
     Nothing where the formulas define the layer; a function f(s) = … of the card is the part behind whose name it
     stands.  Raises :class:`UnsupportedError` for parts that have no formula here, and :class:`CardError` where the
     order is not clear.
     """
     chain = Chain(prose)
-    if not chain.asked:
-        return [], []
-    if not chain.parts or not _in_words(chain, defined):
-        return [], []
+    if not chain.asked or not chain.parts or not _in_words(chain, defined):
+        return [], [], ()
     refuse_mixed(chain.parts, chain)
     if any(p.loss for p in chain.parts) and chain.letter("loss") is None:
-        _call_loss(chain, written, {letter for p in chain.parts for letter in p.letters.values()})
+        call_loss(chain, written, {letter for p in chain.parts for letter in p.letters.values()})
+    source = call_ends(chain, written)
     functions = [own_function(formula) for _, formula in defined.functions.values()]
     losses = [loss.formula for loss in chain.losses.values()]
     functions += [own_function(d.formula) for d in defined.tensors.values() if d.formula not in losses]
-    found = network(chain, written, functions, several=bool(named(prose.text, "several")))
+    refuse_output(chain)
+    found = network(chain, written, functions, several=bool(named(prose.text, "several")), source=source)
     with doubts.over("forward"):
         refuse_unaccounted_words(chain, found.formulas, found.used, [*sizes_said(prose), *units_of(chain)])
-    return found.formulas, found.mentions
-
-
-def _call_loss(chain: Chain, written: Sequence[Formula], taken: set[str]) -> None:
-    """L of ∂L/∂z is the loss of the chain, where no other letter is differentiated."""
-    asked = {m[1].strip() for f in written for m in _OF.finditer(f.latex)} - taken
-    if len(asked) == 1:
-        chain.loss_letter = asked.pop()
+    places = [*((p.start, p.end) for p in chain.parts), *plain_phrases(prose, chain.parts)]
+    return found.formulas, found.mentions, (*chain.understood, *places)
 
 
 def units_of(chain: Chain) -> list[str]:
@@ -359,7 +380,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     if loss is not None and loss.prediction(chain.letter("target"))[0] in taken:
         return [], []  # «a sigmoid behind $s$ and the error $(s - y)^2$»: which s?
     chain.bound |= taken
-    _call_loss(chain, written, taken)
+    call_loss(chain, written, taken)
     rank = len(last.entry.indices) or (len(symbol.axes) if symbol else 0)
     found = network(chain, written, [], source=source, rank=rank, taken=used)
     return found.formulas, found.mentions

@@ -14,7 +14,7 @@ from derive.question.sentences.meaning import ROWS
 from derive.question.sentences.runs import RUNS, makes_another
 from derive.question.sentences.tokens import Sentence, Token, asks, orders, sentences
 from derive.question.windows.wording import unmeasured
-from derive.question.words.lexicon import named
+from derive.question.words.lexicon import named, only
 from derive.question.words.prose import Prose
 
 _BETWEEN = words_of("en", "BETWEEN_PHRASES") | words_of("en", "FOLLOWS_FROM_WINDOWS")
@@ -23,12 +23,15 @@ _OF_WINDOWS = ("geometry", "zeros", "ties", "part", "head", "small")  # families
 _OF_REQUESTS = ("ask", "request", "message", "derivative", "wrt", "preposition", "of_what", "upstream", "letter",
                 "role")
 _NAMES = frozenset("called named denoted".split())  # the output is called $y$
+_PAUSES = str.maketrans("∎,():", "     ")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _CHANGES = frozenset("masked noisy tied clipped quantised binarised".split())  # of a layer that formulas compute
 
 
-def refuse_unread_words(prose: Prose) -> None:
+def refuse_unread_words(prose: Prose, told: Sequence[tuple[int, int]] = ()) -> None:
     """Raise :class:`CardError` for words behind the first name of a layer without formulas that no row reads whole.
+
+    The words that are ``told`` a part takes account of.
 
     Beside formulas words may describe (:mod:`derive.question.posed`), in front of them not speak of noise or masks.
     """
@@ -37,7 +40,7 @@ def refuse_unread_words(prose: Prose) -> None:
     for tokens in sentences(prose):
         first = next((n for n, t in enumerate(tokens) if t.kind == "formula" and t.equates), None)
         behind = _stripped(tokens) if started and not (written or asks(tokens)) else ()
-        if behind and not _known(behind, prose):
+        if behind and not (_known(behind, prose) or is_taken(behind, prose, told)):
             raise _unread(behind, prose)
         for n, token in enumerate(tokens[:first] if first is not None else ()):
             attends = token.text == "causal" and "attention" in (t.text for t in tokens[n : n + 3])
@@ -82,6 +85,17 @@ def _known(tokens: Sentence, prose: Prose) -> bool:
     if Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole("beside"):
         return True
     return not makes_another(tokens) and (_joins(tokens, prose) or _says_nothing(tokens))
+
+
+def is_taken(tokens: Sentence, prose: Prose, told: Iterable[tuple[int, int]]) -> bool:
+    """All words of the clause are ``told``, of which a part that only words name takes account, or small."""
+    start, words = tokens[0].start, list(_text(tokens, prose).translate(_PAUSES))
+    for first, stop in told:
+        for at in range(max(first - start, 0), min(stop - start, len(words))):
+            words[at] = " "
+    left, whole = "".join(words), _text(tokens, prose)
+    of_part = ("letter", "head.loss", "fact.one_hot") if named(whole, "part") else ()
+    return left != whole.translate(_PAUSES) and only(left, 0, len(left), "small.article", "naming", *of_part)
 
 
 def _unread(tokens: Sequence[Token], prose: Prose) -> CardError:

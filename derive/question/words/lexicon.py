@@ -16,6 +16,7 @@ LANGUAGES = tuple(sorted((p.stem for p in _HOME.glob("*.toml")), key=lambda name
 # a lexicon is plain TOML: concept = ["phrase", …] under [family]; a reader of all of TOML takes ten times as long
 _ITEM = re.compile(r'"([^"\n]*)"|^([\w-]+) =|^\[(\w+)\]|#.*', re.MULTILINE)
 _TOKEN = re.compile(r"[^\W_]+(?:['’](?:t|re)\b)?|[∎¶→½.,;:?!()]")
+_ENDING = re.compile(r"(?<=\S)\(([^)]*)\)")  # «layer(s)», not «fully connected ( linear ) layer»
 _FIGURES = re.compile(r"(?:^|[\s(])(?!1$)([1-9]\d*)$")
 NUMBERS = tuple(f"geometry.{number}" for number in range(2, 11))
 _FAR = 200  # characters in which a phrase is looked for
@@ -42,7 +43,7 @@ class _Phrases:
         self.by_first: dict[str, list[tuple[Phrase, str]]] = {}
         self.by_stem: dict[str, list[tuple[Phrase, str]]] = {}
         for concept, phrase in concepts:
-            for words in _spelt(phrase) if "(" in phrase else (_words(phrase),):
+            for words in _spelt(phrase) if _ENDING.search(phrase) else (_words(phrase),):
                 first = words[0]
                 table, key = (self.by_stem, first[:2]) if first[-1] == "*" else (self.by_first, first)
                 table.setdefault(key, []).append((words, concept))
@@ -65,11 +66,10 @@ def _is(phrase: str, word: str) -> bool:
 
 def _spelt(phrase: str) -> Iterator[Phrase]:
     """“weight(s) decay” as two phrases; a hyphen parts words."""
-    before, bracket, rest = phrase.partition("(")
-    if bracket:
-        ending, _, after = rest.partition(")")
-        yield from _spelt(before + after)
-        yield from _spelt(before + ending + after)
+    ending = _ENDING.search(phrase)
+    if ending is not None:
+        yield from _spelt(phrase[: ending.start()] + phrase[ending.end() :])
+        yield from _spelt(phrase[: ending.start()] + ending[1] + phrase[ending.end() :])
     else:
         yield _words(phrase)
 

@@ -181,7 +181,7 @@ class Read:
     table: SymbolTable
     known: Mapping[str, int]
     zeros: tuple[Formula, ...] = ()  # that say where entries are 0: the others have the conditions
-    of_words: bool = False  # some are of parts that only words name
+    told: tuple[tuple[int, int], ...] | None = None  # words that parts which only words name take account of
 
 
 def question_formulas(card: Card) -> list[Formula]:

@@ -53,6 +53,7 @@ _IN_FORMULAS = tuple((name, re.compile(pattern)) for name, pattern in (
     ("UNIT_LENGTH", r"\\\|\s*(?P<a>\\?[A-Za-z]+)\s*\\\|(?:_2)?(?:\^2)?\s*=\s*"
                     r"(?:\\\|\s*(?P<b>\\?[A-Za-z]+)\s*\\\|(?:_2)?(?:\^2)?\s*=\s*)?1(?![\d.])"),
     ("IDENTITY", r"(?<![A-Za-z\\])(?P<a>[A-Z])\s*=\s*(?:I|\\mathbf\s*\{?I\}?)(?:_\w)?(?![A-Za-z])")))
+_FRONT = 60  # characters in front of what is said, in which it may be denied or opened
 _VECTOR, _MATRIX = 1, 2  # indices
 _HALF = Num(Fraction(1, 2))
 _RANKS = {"matrix": _MATRIX, "matrice": _MATRIX, "vector": _VECTOR}
@@ -139,8 +140,8 @@ def _phrases() -> tuple[re.Pattern[str], ...]:
     """A symmetric matrix $A$; $A$ is symmetric; all $x_i$ are equal; the targets sum to one."""
     names = [*_PROJECTIONS, *(f"{name}{_TOO}" for name in ("SYMMETRIC", "TOTAL_ONE"))]
     said = "|".join(f"(?P<{name}>{rows(f'PROPERTY_{name}')})" for name in names)
-    opens = rf"(?:\b(?:(?P<known>{rows('PROPERTY_KNOWN')})|{rows('CLAIM_WHERE')}|and|of|that)\s+)*"
-    article = r"(?:(?:all|any|every|both|the|an?)\s+)*"
+    opens = rf"(?:\b(?:(?P<known>{rows('PROPERTY_KNOWN')})|{rows('CLAIM_WHERE')}|and|of|that)\s+){{0,4}}"
+    article = r"(?:(?:all|any|every|both|the|an?)\s+){0,2}"
     noun, is_ = rf"(?P<noun>{rows('PROPERTY_NOUN')})", r"(?:is|are|be|being|has|have)"
     equal = rf"(?P<CONSTANT>{rows('PROPERTY_EQUAL')})"
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
@@ -166,14 +167,14 @@ def properties(text: str, module: Module, question: str = "") -> tuple[Property,
             if name in _SIGNS and "_" in (parts.get("letters") or "") and not re.search(r"\ball\b", m[0]):
                 continue  # of that entry alone
             stated = [_stated(name.removesuffix(_TOO), letter, module) for letter in letters]
-            if stated and all(stated) and not _NOT.search(text[:m.start()]) and not any(
+            if stated and all(stated) and not _NOT.search(text, max(0, m.start() - _FRONT), m.start()) and not any(
                     p.start < m.end() and m.start() < p.stop for p in found):
                 found += (Property(m.start(), m.end(), c, not name.endswith(_TOO), bool(m["known"]))
                           for c in stated if c is not None)
     opener = re.compile(rf"(?:\b{rows('CLAIM_WHERE')}|{rows('PROPERTY_KNOWN')}|[,(:]|\band)[\s$]*\Z", re.IGNORECASE)
     for name, pattern in _IN_FORMULAS:  # with $\|x\| = 1$
         for m in re.finditer(rf"\$\s*{pattern.pattern}\s*[,.;]?\s*\$", text):
-            opens = opener.search(text[:m.start()])
+            opens = opener.search(text, max(0, m.start() - _FRONT), m.start())
             if opens is not None:
                 known = re.match(rows("PROPERTY_KNOWN"), opens[0], re.IGNORECASE) is not None
                 found += (Property(m.start() if opens[0][0] in ",(:" else opens.start(), m.end(), cond, True, known)

@@ -48,7 +48,8 @@ class Case:
 
 @cache
 def _phrases() -> tuple[re.Pattern[str], ...]:
-    opens = rf"(?:\b(?:{rows('CLAIM_WHERE')}|in|to|and|of|that)\s+){{0,4}}(?:(?:all|any|every|both|each|the|an?)\s+){{0,2}}"
+    opens = (rf"(?:\b(?:{rows('CLAIM_WHERE')}|in|to|and|of|that)\s+){{0,4}}"
+             r"(?:(?:all|any|every|both|each|the|an?)\s+){0,2}")
     of_inputs = "|".join(f"(?P<{n}>{rows(f'CASE_{n}')})" for n in "SAME OTHER POSITIVE NEGATIVE SMALL LARGE".split())
     of_units = "|".join(f"(?P<{n}>{rows(f'CASE_{n}')})" for n in ("INACTIVE", "ACTIVE"))
     number = r"(?P<number>one|zero|1|0|\$\s*-?[01]\s*\$)"

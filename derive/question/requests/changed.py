@@ -111,7 +111,8 @@ def _modified(tokens: Sentence, prose: Prose) -> Iterator[Token]:
     """«the transposed Jacobian», «the time derivative», «the sum of the derivatives», not where a claim is shown."""
     asked = frozenset({prose.sentence(tokens[0].start)})
     starts = {start for start, _ in chain(before_nouns(prose, asked), of_others(prose, asked))}
-    yield from (t for t in tokens if t.start in starts and not any(t.text in _CLAIMS for t in tokens))
+    products = {b.start for a, b in pairwise(tokens) if a.text == "jacobian"}  # «the Jacobian-transpose message»
+    yield from (t for t in tokens if t.start in starts - products and not any(t.text in _CLAIMS for t in tokens))
 
 
 def asks_of_parts(prose: Prose) -> bool:

@@ -33,7 +33,8 @@ Place = tuple[int, int]
 
 _OF_FORMULAS = ("statistic", "sign", "ties")  # families that say nothing of a part, or of a loss
 # families whose words in front of a derivative make another one of it
-_CHANGES = ("change", "concept", "defines", "factor", "operation", "quantity", "samples", "sign", "statistic")
+_CHANGES = ("beside", "change", "concept", "convolved", "convolving", "defines", "dropped", "factor", "kept",
+            "operation", "quantity", "samples", "sign", "statistic", "twist")
 _ELSEWHERE = (*_OF_FORMULAS, "quantity", "geometry", "point", "topic", "fact", "claim")
 
 

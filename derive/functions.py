@@ -146,9 +146,10 @@ _ALL = (
              numpy="np.vectorize(math.erf, otypes=[float])({})", sympy="erf", mpmath="erf"),
     Function("abs", ("abs",), r"\left|{}\right|", "absolute value", _of("sign"),
              (Corner(ZERO, mul(MINUS_ONE, U), U),), number=abs, exact=abs, numpy="abs({})", sympy="Abs", mpmath="fabs"),
-    Function("factorial", (), "{}!", "factorial", domain="nonnegative", number=lambda u: math.gamma(u + 1),
-             numpy="np.vectorize(lambda u: math.gamma(u + 1), otypes=[float])({})", sympy="factorial",
-             mpmath="factorial"),  # of a count: it has no derivative here
+    Function("factorial", (), "{}!", "factorial", domain="nonnegative", grows=True, number=lambda u: math.gamma(u + 1),
+             numpy="np.vectorize(lambda u: math.nan if u < 0 else math.inf if u > 170 else math.gamma(u + 1), "
+                   "otypes=[float])({})",
+             sympy="factorial", mpmath="factorial"),  # of a count: it has no derivative here
     Function("sign", ("sign", "sgn"), r"\mathop{\mathrm{sign}}", "sign", ZERO, (Corner(ZERO, MINUS_ONE, ONE),),
              number=lambda u: float((u > 0) - (u < 0)), exact=lambda u: (u > 0) - (u < 0), numpy="np.sign({})",
              sympy="sign", mpmath="sign"),

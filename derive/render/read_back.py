@@ -19,6 +19,7 @@ _TEX = re.compile(r"\\begin\{tablebox\}.*?\\end\{tablebox\}", re.S), re.compile(
 _MARKDOWN = re.compile(r"^\|.*\|\n\|(?::?-+:?\|)+\n(?:\|.*\|(?:\n|$))+", re.M), re.compile(r"^\| (.*) \|$", re.M)
 _HTML = re.compile(r"<table>.*?</table>", re.S), re.compile(r"<tr>(.*?)</tr>", re.S)
 _MATH = re.compile(r'<math alttext="([^"]*)".*?</math>', re.S)
+_QUOTED = re.compile("“[^“”]*”")
 _DOLLARS = re.compile(r"(?<![\\$])\$(?!\$)[^$]+\$(?!\$)")
 _DISPLAY = re.compile(r"^\$\$[ \t]*\r?\n.*?\n\$\$[ \t]*\r?$", re.M | re.S)
 _BESIDE_HTML = re.compile(r"<(math|svg|script|style)\b.*?</\1>", re.S)
@@ -84,14 +85,24 @@ def _letters(text: str) -> str:
 
 
 def guard_words(text: str, blocks: Sequence[Block]) -> None:
-    """Raise :class:`VerificationError` unless the words of a sheet stand in the finished text, in order."""
+    """Raise :class:`VerificationError` unless the words of a sheet stand in the finished text, in order.
+
+    Our own: what is quoted of a card each format spells in its way.
+    """
     there, place = _plain(text), 0
     for said in (words for block in blocks for words in sentences(block)):
-        wanted = _latin(_DOLLARS.sub("", said))
-        found = there.find(wanted, place)
-        if found < 0:
-            raise VerificationError(Problem(f"the finished file's sentences have no “{said}”, which was checked"))
-        place = found + len(wanted)
+        for wanted in map(_latin, _unquoted(_DOLLARS.sub("", said))):
+            found = there.find(wanted, place)
+            if found < 0:
+                raise VerificationError(Problem(f"the finished file's sentences have no “{said}”, which was checked"))
+            place = found + len(wanted)
+
+
+def _unquoted(said: str) -> list[str]:
+    """The pieces around “…”, quotations in quotations among them."""
+    while (less := _QUOTED.sub("\0", said)) != said:
+        said = less
+    return said.split("\0")
 
 
 def sentences(block: Block) -> tuple[str, ...]:

@@ -143,7 +143,10 @@ _LOWEST = Fraction(1, 1000)  # its reciprocal is an exponent of the derivative
 
 
 def _digits(node: Node) -> float:
-    """How many digits a product of numbers and their powers has, at most; 0 for any other factor."""
+    """How many digits a product of numbers and their powers has, at most; 0 for any other factor.
+
+    A factorial has those of the largest number in it; of powers and functions it may have any.
+    """
     match node:
         case Num(value):
             return math.log10(max(abs(value.numerator), value.denominator, 1))
@@ -151,4 +154,9 @@ def _digits(node: Node) -> float:
             return _digits(base) * float(abs(exponent))
         case Mul(factors):
             return math.fsum(map(_digits, factors))
+        case Fn("factorial", (count,)):
+            inside = (*walk(count),)
+            largest = max((abs(n.value) for n in inside if isinstance(n, Num)), default=0)
+            return math.inf if any(isinstance(n, (Pow, Fn, Reduce)) for n in inside) else math.lgamma(
+                float(largest) + 1) / math.log(10)
     return 0

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import derive
 from derive.errors import VerificationError
 from derive.render import render
 from derive.render.guard import guard
@@ -61,3 +62,11 @@ def test_a_changed_word_is_caught(card: str, old: str, new: str, format: str) ->
     guard(made, solution.sheet, "standard")
     with pytest.raises(VerificationError, match="sentences have no"):
         guard(changed, solution.sheet, "standard")
+
+
+@pytest.mark.parametrize("format", ["md", "html", "tex"])
+@pytest.mark.parametrize("word", ["R&D &amp;", "½", "ﬁnite", "“bold”", "<b>raw</b>", "50% \\%"])
+def test_words_of_the_card_are_quoted_as_each_format_has_them(word: str, format: str) -> None:
+    question = rf"Let $y_k = \tanh(a x_k)$. Explain the {word} input. Derive the backward message."
+    solution = derive.solve(derive.Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n"))
+    assert render(solution, format)

@@ -275,7 +275,7 @@ class _Draws(Draws):
         self._chances = tuple(chances)
         listed = {name: values for name, (values, _) in labels.items()} | dict.fromkeys(
             counts(module.equations), tuple(map(Fraction, range(5))))
-        self.facts = replace(facts, listed={**facts.listed} | listed,
+        self.facts = replace(facts, listed=listed | {**facts.listed},
                              totals={**facts.totals} | {n: Total((d,), Fraction(1)) for n, d in sums.items()})
         fractions = (name for name in facts.single if not any(facts.fits(name, n) for n in (-2, -1, 1, 2)))
         self._expected = {**expected(module), **dict.fromkeys(chances, "positive"), **dict.fromkeys(fractions, "unit")}

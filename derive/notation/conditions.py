@@ -240,7 +240,8 @@ def _defining(r: Reader, c: tr.Cursor) -> Reader:
     if known is None or known.kind is not Kind.FUNCTION or not tr.is_group(group, "LPAREN") or not tr.is_token(
             c.peek(2), "REL"):
         return r
-    names = {n for p in tr.arguments_of(group) if (n := tr.parameter(p)) in known.axes or n not in r.words}
+    names = {n for p in tr.arguments_of(group) if (n := tr.parameter(p)) in known.axes or n is None or (
+        n.removesuffix("^2") not in r.words)}  # not φ(L^2) = 0 of a letter L
     if None in names or len(tr.arguments_of(group)) != len(known.axes) or len(names) < len(known.axes):
         return r
     return replace(r, local=frozenset(n for n in names if n is not None))

@@ -3,7 +3,7 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from derive.expr import Entry, Idx, Num, Pow
+from derive.expr import Entry, Fn, Idx, Num, Pow, Rel
 from derive.notation import read, write
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from tests.notation.expressions import statements
@@ -32,3 +32,8 @@ def test_no_power_stands_beside_a_prime() -> None:
     latex = write(square, primed)
     assert latex == "(q'_{i})^{2}"
     assert read(latex, primed) is square
+
+
+def test_a_power_of_a_letter_is_no_argument_that_a_function_is_defined_at() -> None:
+    node = Rel((Fn("phi", (Pow(Entry("loss", ()), Num(2)),)), Num(0)), ("=",))
+    assert read(write(node, LETTERS), LETTERS) is node

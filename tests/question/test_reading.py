@@ -7,6 +7,8 @@ import pytest
 from derive.card import Card
 from derive.expr import Node, Rel
 from derive.layers.forward import window_form
+from derive.notation.grammar import skeleton
+from derive.question.words import reading
 from derive.question.words.reading import Read, read_formulas
 
 
@@ -54,3 +56,12 @@ def test_an_equation_with_a_condition_is_never_cut() -> None:
 def test_numbers_of_letters() -> None:
     read = read_question("$F = S = 2$, $P=1$, $k = 3$, $y_{kl} = x_{kl}$, $Q = 1$, $Q = 2$")
     assert read.known == {"F": 2, "S": 2, "P": 1}
+
+
+def test_formulas_that_are_parsed_anew_are_read_as_before() -> None:
+    """A process that has read many cards has forgotten some of what it kept of this one, and not the rest."""
+    question = r"Let $p = \sigma(z) = 1/(1+e^{-z})$ and $$L = -y \log p - (1-y) \log(1-p).$$ Derive $\partial L/\partial z$."
+    nodes = [node for _, node in read_question(question).nodes]
+    for forgotten in (skeleton, reading._prose, reading._lettered):
+        forgotten.cache_clear()
+    assert [node for _, node in read_question(question).nodes] == nodes

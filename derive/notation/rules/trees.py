@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, wraps
+from operator import is_
 
 from derive.errors import DeriveError
 from derive.notation import tree as tr
@@ -17,6 +18,27 @@ Change = Callable[[Run], tr.Items]
 At = Callable[[Run, int], "tuple[tr.Items, int] | None"]
 SPARE = "uvrzqa"  # for the argument of a function
 BETWEEN = ("COMMA", "SEMI", "QUAD", "CR", "TEXT", "AND")
+
+
+def _of_these(most: int) -> Callable[[Callable[[Run], tuple[Run, ...]]], Callable[[Run], tuple[Run, ...]]]:
+    """Keeps the parts of a run.  They are made of its very items: rules tell an item from one that is equal to it."""
+    def keeping(parted: Callable[[Run], tuple[Run, ...]]) -> Callable[[Run], tuple[Run, ...]]:
+        @lru_cache(maxsize=most)
+        def kept(run: Run) -> list[tuple[Run, tuple[Run, ...]]]:
+            return [(run, parted(run))]
+
+        @wraps(parted)
+        def of(run: Run) -> tuple[Run, ...]:
+            holder = kept(run)
+            own, parts = holder[0]
+            if not all(map(is_, run, own)):  # of an equal run that was read before
+                parts = parted(run)
+                holder[0] = run, parts
+            return parts
+
+        return of
+
+    return keeping
 
 
 def with_trees(formulas: Iterable[Formula]) -> list[Formula]:
@@ -118,7 +140,7 @@ def statements(items: tr.Items) -> list[Run]:
     return list(_statements(tuple(items)))
 
 
-@lru_cache(maxsize=1024)
+@_of_these(1024)
 def _statements(items: Run) -> tuple[Run, ...]:
     found: list[Run] = []
 
@@ -154,7 +176,7 @@ def sides(part: tr.Items) -> list[Run]:
     return list(_sides(tuple(part)))
 
 
-@lru_cache(maxsize=2048)
+@_of_these(2048)
 def _sides(part: Run) -> tuple[Run, ...]:
     found: list[list[tr.Item]] = [[]]
     for item in part:

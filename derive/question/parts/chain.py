@@ -22,7 +22,7 @@ from derive.question.parts.recognised import (
     role_of,
     stated_loss,
 )
-from derive.question.parts.remarks import measured, remarks
+from derive.question.parts.remarks import remarks
 from derive.question.parts.samples import Batch, batch_said
 from derive.question.windows.wording import rank_said, words_of
 from derive.question.words.lexicon import NUMBERS, counted, named, only
@@ -397,7 +397,7 @@ class Chain(Recognised):
             return self.loss_letter
         if what == "target":
             return self._target()
-        if what == "input" and (fed := self._fed() or measured(self, self.parts, self.bound)):
+        if what == "input" and (fed := self._fed()):
             return fed
         weighed = what != "input" or any(p.name == "linear" for p in self.parts)
         roles = (what,) if weighed else (what, "preactivation")  # the logits of a softmax alone

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from derive.question.letters.naming import written_letters
 from derive.question.parts.chain import Chain
 from derive.question.parts.recognised import Part
 from derive.question.words.lexicon import named
@@ -33,7 +32,6 @@ _WHAT: dict[str, tuple[str, ...]] = {
 _KINDS = {"transposed": "conv_transpose", "depthwise": "depthwise_conv", "": "conv"}
 _SIZES = re.compile(rf"∎ has length {_N}\b|\b{_N} (?:rows|columns|pixels)\b|\b\d+[×x]\d+ (?:pixels|matrix)\b")
 _GEOMETRY = re.compile(r"\b(?:strid|dilat|pad)\w*|\batrous\b")
-_VIEW = re.compile(r"\bchannel (∎) of (∎)")
 _SAME = re.compile(r"\bsame padding\b")
 
 
@@ -61,7 +59,6 @@ def convolution_said(chain: Chain, part: Part) -> Part:
             raise chain.unclear(part, ": with padding and without; keep one")
         chain.understood.append((span.start, span.stop))
     text = chain.prose.text
-    part = _of_view(chain, part)
     chain.understood += [(s.start, s.stop) for s in named(text, "convolved", "convolving")]
     chain.understood += [m.span() for pattern in (_SIZES, _SAME) for m in pattern.finditer(text)]
     for word in _GEOMETRY.finditer(text):
@@ -69,17 +66,6 @@ def convolution_said(chain: Chain, part: Part) -> Part:
             raise chain.unclear(part, f": “{chain.prose.plain.quote(*word.span())}” is not understood; write e.g. "
                                       "“stride 2” and “padding 1”, or the forward formula")
     return _part(chain, part, values)
-
-
-def _of_view(chain: Chain, part: Part) -> Part:
-    """«each channel has its own kernel (channel $c$ of $w$)»: $w$ has the weights."""
-    letters = {gap.start: written_letters(gap.formula) for gap in chain.prose.gaps}
-    for found in _VIEW.finditer(chain.prose.text):
-        index, whole = letters[found.start(1)], letters[found.start(2)]
-        if len(index) == len(whole) == 1 and "weights" not in part.letters:
-            chain.understood.append(found.span())
-            part = replace(part, letters={**part.letters, "weights": whole[0]})
-    return part
 
 
 def _all(text: str) -> Iterator[_Said]:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 
 from derive.question.parts.chain import Chain
-from derive.question.parts.recognised import Part
+from derive.question.parts.recognised import ONE_EACH, Part
 from derive.question.requests.quotients import without_fonts
 
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*(?:\{([^{}]*)\}|([A-Za-z]))")
 _FROM_TO = re.compile(
     r"\b(?:goes |leads )?from (?:the )?(?:input|unit|neuron|feature) (∎) to (?:the )?(?:output|unit|neuron) (∎)")
 _INDEXED = re.compile(r"\s*(\\?[A-Za-z]+)\s*_\s*(?:\{([a-z](?:\s*,?\s*[a-z])*)\}|([a-z]))\s*")
-_ONE_EACH = re.compile(r"\bone (row|column) (?:per|for each|for every|for) (?:class|unit|output|neuron)\b")
 _BY_ENTRY = re.compile(r"\\partial\s*\\?[A-Za-z]+_(\{?\w\}?)\s*(?:\}\s*\{|/)\s*\\partial\s*\\?[A-Za-z]+_(\{?\w\}?)")
 
 
@@ -38,7 +37,7 @@ def turned(chain: Chain, part: Part, weight: str | None, bias: str | None, sourc
     """
     if (rows := _by_index(chain, part, weight, bias, source)) is not None:
         return rows
-    if (said := _ONE_EACH.search(chain.prose.text)) is not None:
+    if (said := ONE_EACH.search(chain.prose.text)) is not None:
         return said[1] == "column"
     extents, units = declared(chain, weight or ""), declared(chain, bias or "")
     batch = chain.batch

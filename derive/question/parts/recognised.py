@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -132,8 +131,8 @@ _NONLINEAR = ("nonlinear", "non linear", "non-linear")
 _OUTPUT_LAYER = re.compile(r"\boutput layer\b(?! (?:is|are)\b)")
 _TARGET = re.compile(r"\b(?:to|from|against|between) (?:the |its |a )?(?:prediction |output )?(?:∎ and )?"
                      r"(?:the |its |a )?(?:target|label)(?: value| vector)? ∎")
-_HABIT = re.compile(r"[^∎\d]*?(?:\(\d+\s?\w*\))?[^∎\d]*\buses?\b[^∎\d]*", re.DOTALL)
-_CONSIDER = re.compile(r"[ .]*(?:we )?(?:now )?(?:consider|regard|take)\b")
+ONE_EACH = re.compile(r"\bone (row|column) (?:per|for each|for every|for) (?:class|unit|output|neuron)"
+                      r"(?: of (?:their|its|the) layer)?\b")  # of a weight matrix
 _FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*\(\s*\\?[a-z]+\s*\)\s*=")  # f(s) = …
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta")
 _SUBSCRIPTS = re.compile(r"(\\?[A-Za-z]+)\s*_\s*(?:\{([a-z]{1,4}|[a-z](?:\s*,\s*[a-z])+)\}|([a-z]))")
@@ -197,17 +196,7 @@ class Recognised:
                     span.start : span.stop]:
                 continue  # with a letter, as a loss does it
             found.append((span.start if span.concept == "aside.other" else start, comma if comma >= 0 else stop))
-        return (*found, *self._habits())
-
-    def _habits(self) -> Iterator[tuple[int, int]]:
-        """«MobileNets use depthwise convolutions. Consider such a convolution …»: without letters and numbers, in front
-        of a sentence that names the same part."""
-        for first, second in itertools.pairwise(itertools.pairwise(dict.fromkeys(self.prose.ends))):
-            words, behind = self.prose.text[slice(*first)], self.prose.text[slice(*second)]
-            parts = {s.concept for s in named(words, "part")}
-            if _HABIT.fullmatch(words) and _CONSIDER.match(behind) and parts and parts <= {
-                    s.concept for s in named(behind, "part")}:
-                yield first
+        return tuple(found)
 
     @cached_property
     def indices(self) -> frozenset[str]:

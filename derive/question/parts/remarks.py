@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from derive.question.letters.naming import bare_letters
-from derive.question.parts.recognised import ELEMENTWISE, SLOPED, UNITS, Part, Recognised, role_of
+from derive.question.parts.recognised import ELEMENTWISE, ONE_EACH, SLOPED, UNITS, Part
 from derive.question.words.lexicon import NUMBERS, counted, named
 from derive.question.words.prose import Prose
 
 Place = tuple[int, int]
 _LABELLED = re.compile(r"∎,? (?:\(|(?:which|that) )?(?:is|equals|being) ([01]) (?:for|if|when) [^∎.;:]*?,? (?:and )?"
                        r"([01]) (?:otherwise|else|(?:for|if|when) [\w ]+)")
-_ONE_EACH = re.compile(r"\bone (?:row|column) (?:per|for each|for every|for) (?:class|unit|output|neuron)"
-                       r"(?: of (?:their|its|the) layer)?\b")
 _AT_A_TIME = re.compile(
     r"\bone (?!layer|step|unit|neuron|output|input|row|column|entry|component|pixel|class|channel)\w+ at a time\b"
     r"|\b(?:a single|one) (?:training )?(?:sample|example)\b")
@@ -27,16 +24,13 @@ _ALL_OF = re.compile(rf"\ball ({'|'.join(_COUNT)}) (?:parameters|parameter messa
 _PURPOSE = re.compile(r"\b(?:network|net|model|classifier|head|regressor) "
                       r"(for (?!(?:the|each|every|an?|one)\b)[^∎,;:()]{3,40}?) ?"
                       r"(?:(?:has|consists|is made|contains|receives|takes)\b|(?<=\w):)")
-_MEASURED = re.compile(r"(?:\b(?P<figure>\d+)|\b(?P<word>[a-z]+)) (?:input )?[a-z]+ (?P<gap>∎)")
-_OF_MAP = re.compile(r"\b(?:\d+|[a-z]+) (?:channels|rows|columns)\b")
-_INPUT_LAYER = re.compile(r"\binput layer (?:with|of) (?:\d+|[a-z]+) (?:neurons|units|nodes)\b")
 _UNITS_OF = re.compile(r" (?:units|neurons)\b")
 
 
 def remarks(prose: Prose, parts: Sequence[Part]) -> Iterator[Place]:
     """Where words say what is true of the parts, numbers included."""
     text, names = prose.text, {p.name for p in parts}
-    for pattern in (_AT_A_TIME, *[_ONE_EACH] * ("linear" in names)):
+    for pattern in (_AT_A_TIME, *[ONE_EACH] * ("linear" in names)):
         yield from (m.span() for m in pattern.finditer(text))
     if names & {"binary_cross_entropy", "cross_entropy"} and "sigmoid" in names:
         yield from (m.span() for m in _LABELLED.finditer(text) if m[1] != m[2])
@@ -46,27 +40,8 @@ def remarks(prose: Prose, parts: Sequence[Part]) -> Iterator[Place]:
         before = text[prose.sentence(part.start)[0] : part.start].split()
         if before and (before[-1].isdecimal() or named(before[-1], *NUMBERS)):  # «3 ReLU units»
             yield part.start - len(before[-1]) - 1, part.start
-    if parts and parts[0].name == "linear":
-        yield from (m.span() for m in _INPUT_LAYER.finditer(text, 0, parts[0].start))
-    if any(name.startswith("global_") for name in names):
-        yield from (m.span() for m in _OF_MAP.finditer(text))
     if names & {"linear", "softmax"}:
         yield from ((noun.start, noun.stop) for _, noun in counted(text, "count.classes"))
-
-
-def measured(words: Recognised, parts: Sequence[Part], bound: set[str]) -> str | None:
-    """x of «4 measurements $x$» in a sentence that names parts, in front of them: so many numbers go in."""
-    here = {words.prose.sentence(p.start) for p in parts}
-    roles = {words.places.get(id(m.formula)): role_of(m) for m in words.spoken}
-    for said in _MEASURED.finditer(words.prose.text, 0, parts[0].start):
-        number = said["figure"] or next(iter(named(said["word"], *NUMBERS)), None)
-        gap = next(g for g in words.prose.gaps if g.start == said.start("gap"))
-        letters = bare_letters(gap.formula)
-        if number and words.prose.sentence(said.start()) in here and len(letters) == 1 and letters[0] not in bound and (
-                roles.get(gap.start) in (None, "input")):
-            words.understood.append(said.span())
-            return letters[0]
-    return None
 
 
 def purposes(text: str) -> Iterator[Place]:

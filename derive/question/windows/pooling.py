@@ -43,18 +43,17 @@ from derive.notation import read
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.rules.trees import sides, statements
-from derive.notation.symbols import SymbolTable, latex_of, name_of
+from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Scripted
-from derive.question.letters.naming import bare_letters, mentions
-from derive.question.parts.recognised import role_of
 from derive.question.requests.of_windows import Asked, asked, asked_by_statement
 from derive.question.requests.verbs import discussed
+from derive.question.windows.called import channels_of, in_letters, letters_of, with_letters
 from derive.question.windows.geometry import adaptive_geometry, geometry, input_size, raise_problems, window_geometry
 from derive.question.windows.lettered import says_other_windows
 from derive.question.windows.stated import Reader, Sizes, options, rank_of
 from derive.question.windows.wording import Words, words_of
-from derive.question.words.lexicon import ends, named, only
-from derive.question.words.prose import GAP, PlainText, Prose, prose_of
+from derive.question.words.lexicon import named
+from derive.question.words.prose import PlainText, prose_of
 from derive.question.words.reading import Read, read_formulas
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
 from derive.records import dataclass
@@ -315,103 +314,10 @@ def _recalled(pooled: Pooled) -> Forward:
                                f"{COVERED}")
     pooled.refuse_more(spec)
     origin = named_.source if named_ else str(pooling[0])
-    rank, letters = rank_of(pooled.card, pooled.words), _letters_of(pooled.card, read_)
-    channels = _channels(letters, rank)
-    form, table = _in_the_cards_letters(spec, rank + channels, letters, read_)
+    rank, letters = rank_of(pooled.card, pooled.words), letters_of(pooled.card, read_)
+    channels = channels_of(letters, rank)
+    form, table = in_letters(spec, rank + channels, letters, read_)
     return Forward(form, table, origin, f"layer: {spec.words} ({origin})", channels=channels)
-
-
-def _letters_of(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
-    """The output and the input of a layer that words name, where derivatives have letters for them."""
-    for _, derivative in partials(read_.nodes):
-        output, source = _plain(derivative.of), _plain(derivative.wrt)
-        if output and source and len(output.indices) == len(source.indices) and output.tensor != source.tensor:
-            return output, source
-    prose = prose_of(card.question, card.question_line, (f for f, _ in read_.nodes))
-    return _of_losses(prose, read_) or _of_words(prose, read_)
-
-
-def _with_letters(module: Module, letters: tuple[Entry, Entry] | None) -> Module:
-    """The layer with these letters for its output and its input."""
-    if letters is None:
-        return module
-    own = dict(zip((module.output, module.inputs[0]), (entry.tensor for entry in letters), strict=True))
-    if own.keys() == {*own.values()} or any(module.table.named(n) for n in own.values() if n not in own):
-        return module
-
-    def renamed(node: Node) -> Node | None:
-        return Entry(own[node.tensor], node.indices) if isinstance(node, Entry) and node.tensor in own else None
-
-    symbols = tuple(replace(s, name=own[s.name], latex=latex_of(own[s.name])) if s.name in own else s
-                    for s in module.table.symbols)
-    equations = tuple(Rel(tuple(transform(t, renamed) for t in e.terms), e.ops) for e in module.equations)
-    return replace(module, equations=equations, table=replace(module.table, symbols=symbols),
-                   output=own[module.output], inputs=tuple(own.get(n, n) for n in module.inputs))
-
-
-def _in_the_cards_letters(
-    spec: Pooling, rank: int, letters: tuple[Entry, Entry] | None, read_: Read
-) -> tuple[WindowForm, SymbolTable]:
-    form, table = forward_of(spec, rank)
-    if letters is None:
-        return form, table
-    output, source = letters
-    if len(output.indices) == len(source.indices) > 0:
-        return WindowForm(op_of(spec), output, source.tensor, None, None), read_.table
-    own = {form.output.tensor: output.tensor, form.source: source.tensor}
-    symbols = tuple(replace(s, name=own[s.name], latex=latex_of(own[s.name])) if s.name in own else s
-                    for s in table.symbols)
-    return replace(form, output=Entry(output.tensor, form.output.indices), source=source.tensor), replace(
-        table, symbols=symbols)
-
-
-_IS_GIVEN = re.compile(r"\s*(?:is|are) (?:given|known)\b")
-
-
-def _of_words(prose: Prose, read_: Read) -> tuple[Entry, Entry] | None:
-    """Y and X of «the image $X$ …, its output is called $Y$»; the catalogue's letter where only one is named."""
-    nodes, found = {id(f): node for f, node in read_.nodes}, {"output": set[Entry](), "input": set[Entry]()}
-    for mention in mentions(prose, bare_letters):
-        if (role := role_of(mention)) in found and len(mention.letters) == 1:
-            named_ = nodes.get(id(mention.formula))
-            entry = _plain(named_) if named_ is not None else None
-            found[role].add(entry or Entry(name_of(mention.letters[0]), ()))
-    ours = {"output": "f", "input": "x"}
-    names = {role: {e.tensor for e in entries} for role, entries in found.items()}
-    if not any(names.values()) or any(len(n) > 1 for n in names.values()):
-        return None
-    output, source = (max(found[role], key=lambda e: len(e.indices), default=Entry(ours[role], ())) for role in ours)
-    return None if output.tensor == source.tensor else (output, source)
-
-
-def _of_losses(prose: Prose, read_: Read) -> tuple[Entry, Entry] | None:
-    r"""Y and X of «given $\partial L/\partial Y$, derive $\partial L/\partial X$»; None where it is not so clear."""
-    losses = [(f, d.wrt) for f, d in partials(read_.nodes) if isinstance(d.of, Entry) and not d.of.indices
-              and isinstance(d.wrt, Entry)]
-    places = {(g.formula.line, g.formula.column): g.start for g in prose.gaps}
-    given = {wrt for f, wrt in losses if any(
-        only(prose.text, s.stop, places.get((f.line, f.column), -1), "small", "letter.loss", "request", "wrt")
-        for s in named(prose.text, "upstream")) or _IS_GIVEN.match(prose.text, places.get((f.line, f.column), -2) + 1)}
-    forward = {name for gap in prose.gaps for name in bare_letters(gap.formula)[:1] if ends(
-        prose.text[: gap.start], "request.message") and named(prose.text[: gap.start].rpartition(GAP)[2],
-                                                              "request.forward")}
-    given |= {wrt for _, wrt in losses if latex_of(wrt.tensor) in forward}
-    asked_ = {wrt for _, wrt in losses} - given
-    if len(given) == 1 and not asked_:  # «over an input $x$ …, given $\partial L/\partial y_k$»
-        places_ = next(iter(given)).indices
-        letters = [Idx(c) for c in "ijab" if Idx(c) not in places_][: len(places_)]
-        asked_ = {Entry(name_of(name), tuple(letters)) for gap in prose.gaps for name in bare_letters(gap.formula)
-                  if ends(prose.text[: gap.start], "letter.input", over=("naming.article",))}
-    if len(given) != 1 or len(asked_) != 1:
-        return None
-    (output,), (source,) = given, asked_
-    return (output, source) if len(output.indices) == len(source.indices) else None
-
-
-def _plain(node: Node) -> Entry | None:
-    """The node if it is an entry at index letters."""
-    plain = isinstance(node, Entry) and node.indices and all(isinstance(i, Idx) for i in node.indices)
-    return node if plain and isinstance(node, Entry) else None
 
 
 def is_extreme(equation: Rel) -> bool:
@@ -541,9 +447,9 @@ def _by_catalogue(pooled: Pooled, named_: Named) -> Module | None:
     """
     card, spec, equations = pooled.card, named_.spec, pooled.equations
     refuse_other_pooling(card, pooled.words)
-    letters = None if equations else _letters_of(card, pooled.read)
+    letters = None if equations else letters_of(card, pooled.read)
     rank = _rank(pooled)
-    channels = _channels(letters, rank)
+    channels = channels_of(letters, rank)
     if channels and spec.form == "global":
         return None  # a mean of each channel
     reader = Reader(card, pooled.words, rank + channels, None, pooled.unread, channels=channels)
@@ -561,25 +467,11 @@ def _by_catalogue(pooled: Pooled, named_: Named) -> Module | None:
             raise CardError(Problem(f"{named_.source} contradicts the formula ({place(formula)}): {spec.words} is made "
                                     f"of {', '.join(sorted(ours))}; change one of them", line=formula.line))
         return None
-    module = _with_letters(module, letters)
+    module = with_letters(module, letters)
     output, _ = module.definition(module.output)
     wanted = pooled.wanted(WindowForm("", output, module.inputs[0], None, None), module.table)
     return replace(module, key=card.id, asked=wanted.messages,
                    readings=(f"layer: {spec.words} ({named_.source})", *reader.readings, *wanted.readings))
-
-
-def _channels(letters: tuple[Entry, Entry] | None, rank: int) -> int:
-    """1 where the card's letters have one index more than the windows have axes: the map that they stand in.
-
-    Raises :class:`CardError` where they have another number of indices than the windows.
-    """
-    given = [len(e.indices) for e in letters or () if e.indices]
-    if not given or {*given} <= {rank}:
-        return 0
-    if max(given) == rank + 1:
-        return 1
-    raise CardError(f"the windows have {rank} axes, and the letters {max(given)} indices: say what the windows are "
-                    "along each, or write the forward formula")
 
 
 def _rank(pooled: Pooled) -> int:

@@ -27,6 +27,11 @@ OTHER = {
         "Derive the sign of the derivative of $L$ with respect to $w$.", "Derive the blorped derivatives of $y$ with respect to $w$.",
         r"Derive $\partial L/\partial w$ divided by the batch size.", r"Derive $\partial L/\partial w$ with the sign reversed.",
         "Derive the gradient of the total loss over the training set with respect to $w$.",
+        *(rf"Derive $\partial L/\partial w$ {behind}." for behind in (
+            "to first order", "for one window only", "for small weights", "in the linear regime", "approximately",
+            "at initialization", "for the first unit only", "near zero", "under weight tying", "to leading order",
+            "for the transposed weights", "with probability one half", "per sample", "during inference")),
+        "Derive the derivative of $y$ with respect to $w$ in the linear regime.",
     ],
     MAP: [
         r"Compute the determinant of the Jacobian $\partial y/\partial x$.", r"Compute the trace of the Jacobian $\partial y_k/\partial x_j$.",

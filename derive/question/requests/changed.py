@@ -20,6 +20,7 @@ from derive.question.posed_request import is_of_all_layers
 from derive.question.requests.in_formulas import is_primed
 from derive.question.requests.slots import before_nouns, not_asked_so, of_others
 from derive.question.sentences.grammar import words_of
+from derive.question.sentences.meaning import reads
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
 from derive.question.words.lexicon import Span, named
 from derive.question.words.prose import Prose
@@ -30,7 +31,9 @@ _TRANSPOSED = re.compile(
     r"\\(?:partial|nabla).*[)\]]\s*\^\s*\{?\s*(?:\\top|\\mathsf|\\intercal|T\b)")
 _ACTIVATIONS = frozenset("sigmoid tanh relu leaky_relu prelu elu softplus softmax softsign gelu silu".split())
 _WITH, _GIVEN = _words("TELLS_WITH_WHAT"), _words("TELLS_OF_WHAT_IS_GIVEN")
-_ORDERED = _words("STANDS_BEFORE_WHAT_IS_ASKED")
+_ORDERED, _TOWARDS = _words("STANDS_BEFORE_WHAT_IS_ASKED"), _words("TOWARDS") | {"by"}
+_NARROWS, _END = _words("NARROWS"), Token("sign", "", -1)
+_JOINS = _words("JOINS_ITEMS") | frozenset("as plus together along".split())
 
 
 def refuse_changed(tokens: Sentence, prose: Prose, module: Module, read: bool) -> None:
@@ -44,7 +47,7 @@ def refuse_changed(tokens: Sentence, prose: Prose, module: Module, read: bool) -
     if found is None and not read:
         several = len(module.equations) > 1
         found = next(chain(_words_in(behind, prose), _modified(behind, prose), _parts(behind, prose) if several else (),
-                           _several(behind, module)), None)
+                           _several(behind, module), _tails(behind, prose)), None)
     if found is not None:
         (problem,) = not_asked_so(prose, found.start, found.stop).problems
         raise RequestError(replace(problem, key="derive"))
@@ -130,6 +133,24 @@ def _parts(tokens: Sentence, prose: Prose) -> Iterator[Token]:
         if any(s.start == token.start for s in spans) and with_ not in _WITH and (
                 before[-2:] == ["of", "the"] or before[-1:] == ["of"]):
             yield token
+
+
+def _tails(tokens: Sentence, prose: Prose) -> Iterator[Token]:
+    """«∂y/∂x to first order», «by $W$ for one window only»: words behind what is asked that no row reads."""
+    entries = {span.start for span in named(prose.text, "entry")}
+    run: list[Token] | None = None
+    for before, token in pairwise((tokens[0], *tokens, _END)):
+        joins = token.kind == "sign" or token.text in _JOINS
+        asked = bool(token.formulas) and (token.said in (Said.DERIVATIVE, Said.GRADIENT)
+                                          or token.said is Said.LETTERS and before.text in _TOWARDS)
+        if joins or asked or orders((before, token), 1):
+            if run and run[0].text in _NARROWS and run[0].start not in entries and not reads(tuple(run), "afters"):
+                yield run[0]
+            run = [] if asked else None
+        elif token.formulas:  # a condition, which is held against the layer
+            run = None
+        elif run is not None:
+            run.append(token)
 
 
 def _several(tokens: Sentence, module: Module) -> Iterator[Token]:

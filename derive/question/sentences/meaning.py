@@ -47,6 +47,11 @@ def trees_of(tokens: Sentence) -> tuple[Any, ...]:
     return tuple((f.tree, f.origin) for token in tokens for f in token.formulas)
 
 
+def reads(tokens: Sentence, name: str) -> bool:
+    """Whether the rows read these words as a run of this name, ``afters``."""
+    return bool(Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole(name))
+
+
 @lru_cache(maxsize=1024)  # no question has as many sentences, and each is read twice
 def _read(tokens: Sentence, _: tuple[Any, ...]) -> tuple[Any, ...]:
     """What the rows make of a sentence with these trees."""

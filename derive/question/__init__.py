@@ -21,6 +21,7 @@ from derive.question.letters.bare import refuse_single
 from derive.question.letters.restricted import refuse_restricted
 from derive.question.parts.concepts import refuse_unshown
 from derive.question.parts.operations import refuse_unformulated
+from derive.question.parts.traits import without_traits
 from derive.question.parts.unaccounted import refuse_other_layers
 from derive.question.requests.aside import set_aside
 from derive.question.requests.by_noun import as_on_card, lettered
@@ -101,6 +102,7 @@ def _with_numbers(card: Card, statement: Statement) -> tuple[Module, tuple[str, 
     Single numbers that are not those of all letters belong to the layer: a slope 0.1.
     """
     numbers.refuse_tables(card)
+    card = without_traits(card)
     stated = numbers.stated(statement)
     card, masked = masks.apart(card)
     card, said = steps.apart(card)

@@ -50,8 +50,8 @@ class Chain(Recognised):
             p.start: stated for p in found if p.loss and (stated := stated_loss(prose, p, found)) is not None}
         self.parts = [self._described(n, p, found) for n, p in enumerate(found)]
         self._inputs_counted()
-        self.understood += remarks(self.prose, self.parts)
         self._distribute()
+        self.understood += remarks(self.prose, self.parts)
         self.parts = in_order(self.parts, prose, self.unclear)
 
     @cached_property
@@ -105,6 +105,7 @@ class Chain(Recognised):
             self._halved(part, parts[n - 1].end if n else 0, stop, options)
             named_so = next((m for m in self._mentions(start, stop) if _BRACKET.sub("", self.prose.text[
                 start : self.places[id(m.formula)]]).strip() in ("", "loss", "error", "function", "cost")), None)
+            named_so = named_so or self._equal_to(part)
             if named_so is not None and not equates(named_so.formula):
                 self.loss_letter = self._own(named_so)
         for mention in self._mentions(start, stop):
@@ -114,6 +115,12 @@ class Chain(Recognised):
                 letters.setdefault(what, self._own(mention))
         self.bound |= {*letters.values()}
         return replace(part, letters=letters, options=options)
+
+    def _equal_to(self, part: Part) -> Mention | None:
+        """J of «let $J$ be the squared error»."""
+        start, _ = self.prose.sentence(part.start)
+        return next((m for m in self._mentions(start, part.start) if only(
+            self.prose.text, self.places[id(m.formula)] + 1, part.start, "naming.is", "naming.article")), None)
 
     def _with_own(self, part: Part, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
         """«with gain $g$ and shift $b$»: what the words say that a part has of its own, and by which letter."""
@@ -132,7 +139,7 @@ class Chain(Recognised):
             if (number := self._number_behind(part.end + span.stop)) is not None:
                 letters[span.concept.partition(".")[2]] = number
         for mention in self._mentions(part.end, stop):
-            for said in (named(mention.before, *concepts) or named(mention.after, *concepts))[-1:]:
+            for said in named(mention.before, *concepts)[-1:] or named(mention.after.partition(",")[0], *concepts)[:1]:
                 letters.setdefault(said.concept.partition(".")[2], self._own(mention))
 
     def _number_behind(self, at: int) -> str | None:
@@ -401,6 +408,8 @@ class Chain(Recognised):
             return fed
         weighed = what != "input" or any(p.name == "linear" for p in self.parts)
         roles = (what,) if weighed else (what, "preactivation")  # the logits of a softmax alone
+        if what == "input" and self.parts[0].loss:
+            roles = (*roles, "output")  # the prediction
         found = (m.letters[0] for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
                  and not named(m.before, "size") and m.letters[0] not in self.sizes | self.indices
                  and role_of(m) in roles)

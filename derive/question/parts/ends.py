@@ -31,7 +31,9 @@ def refuse_output(chain: Chain) -> None:
         return
     for verb in named(text, "ask.verb"):
         said = _THE_OUTPUT.match(text, verb.stop)
-        if said is not None and chain.parts[-1].letters.get("output") in bare_letters(
+        if said is None or text[: verb.start].endswith("to "):  # «a gain to give $y$»
+            continue
+        if chain.parts[-1].letters.get("output") in bare_letters(
                 next(g.formula for g in chain.prose.gaps if g.start == said.end() - 1)):
             quoted = chain.prose.plain.quote(verb.start, said.end())
             raise CardError(Problem(f"“{quoted}”: ask for “the forward message”",

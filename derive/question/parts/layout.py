@@ -10,6 +10,8 @@ from derive.question.parts.recognised import ONE_EACH, Part
 from derive.question.requests.quotients import without_fonts
 
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*(?:\{([^{}]*)\}|([A-Za-z]))")
+_NUMBER = re.compile(r"\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*\})?)\s*\\in\s*"
+                     r"(?:\\mathbb\s*\{?\s*R\s*\}?|\\\{\s*(?:0|-\s*1)\s*,\s*\+?\s*1\s*\\\})\s*")
 _FROM_TO = re.compile(
     r"\b(?:goes |leads )?from (?:the )?(?:input|unit|neuron|feature) (∎) to (?:the )?(?:output|unit|neuron) (∎)")
 _INDEXED = re.compile(r"\s*(\\?[A-Za-z]+)\s*_\s*(?:\{([a-z](?:\s*,?\s*[a-z])*)\}|([a-z]))\s*")
@@ -19,6 +21,12 @@ _BY_ENTRY = re.compile(r"\\partial\s*\\?[A-Za-z]+_(\{?\w\}?)\s*(?:\}\s*\{|/)\s*\
 def declared(chain: Chain, letter: str) -> tuple[str, ...]:
     r"""C, H and W of X \in \mathbb{R}^{C \times H \times W}: the extents that the card states of a letter."""
     return next((sizes for listed, sizes in spaces(chain) if letter in listed), ())
+
+
+def is_number(chain: Chain, *letters: str | None) -> bool:
+    r"""Whether one of the letters is a number: z of $z \in \mathbb{R}$, t of $t \in \{0, 1\}$."""
+    return any(found[1] in letters for gap in chain.prose.gaps
+               if (found := _NUMBER.fullmatch(without_fonts(gap.formula.latex))) is not None)
 
 
 def spaces(chain: Chain) -> Iterator[tuple[list[str], tuple[str, ...]]]:

@@ -21,7 +21,7 @@ from derive.question.letters.naming import Mention, bare_letters
 from derive.question.parts.chain import Chain
 from derive.question.parts.convolution import convolution_said
 from derive.question.parts.dropout import dropout_said
-from derive.question.parts.layout import declared, spaces, turned
+from derive.question.parts.layout import declared, is_number, spaces, turned
 from derive.question.parts.recognised import NORMS, OWN, SLOPED, Part, StatedLoss
 from derive.question.words.lexicon import named
 from derive.records import dataclass
@@ -101,6 +101,9 @@ class _Chained:
         elif isinstance(first, Pooling) and first.form == "global" and self.extents > self.rank:
             self.rank += 1  # x ∈ R^{C × H × W}
             self.parts[0] = replace(self.parts[0], options={**self.parts[0].options, "channels": "yes"})
+        weighed = any(p.name in ("linear", "softmax") for p in self.parts)
+        if not (chain.continued or self.extents or weighed) and is_number(chain, self.source, chain.letter("target")):
+            self.rank = 0
         self.of_functions: dict[int, list[tuple[str, str]]] = {}  # by a part's place, letters of the card's function
         losses = [p for p in self.parts if p.loss]
         if len(losses) > 1:

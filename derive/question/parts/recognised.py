@@ -13,7 +13,7 @@ from derive.layers import LAYERS
 from derive.layers.catalogue import Layer
 from derive.limits import MOST_NAMED
 from derive.notation.formulas import Formula
-from derive.notation.rules.kinds import equates
+from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK
 from derive.question.letters.claims import computes_nothing
 from derive.question.letters.naming import Mention, mentions, written_letters
@@ -211,7 +211,7 @@ class Recognised:
     def asked(self) -> bool:
         """Something is asked that a layer has: a message, a gradient."""
         return bool(named(self.prose.text, "derivative", "message", "wrt")) or any(
-            _DERIVED.search(f.latex) for f in self.prose.formulas)
+            kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) or _DERIVED.search(f.latex) for f in self.prose.formulas)
 
     @cached_property
     def models(self) -> list[Span]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from derive.question.parts.recognised import ELEMENTWISE, ONE_EACH, SLOPED, UNITS, Part
 from derive.question.words.lexicon import NUMBERS, counted, named
-from derive.question.words.prose import Prose
+from derive.question.words.prose import GAP, Prose
 
 Place = tuple[int, int]
 _LABELLED = re.compile(r"∎,? (?:\(|(?:which|that) )?(?:is|equals|being) ([01]) (?:for|if|when) [^∎.;:]*?,? (?:and )?"
@@ -20,7 +20,7 @@ _AT_A_TIME = re.compile(
     r"\bone (?!layer|step|unit|neuron|output|input|row|column|entry|component|pixel|class|channel)\w+ at a time\b"
     r"|\b(?:a single|one) (?:training )?(?:sample|example)\b")
 _COUNT = ("two", "three", "four", "five", "six")
-_ALL_OF = re.compile(rf"\ball ({'|'.join(_COUNT)}) (?:parameters|parameter messages)\b")
+_ALL_OF = re.compile(rf"\b(?:all|the) ({'|'.join(_COUNT)}) (?:parameters|parameter messages)\b")
 _PURPOSE = re.compile(r"\b(?:network|net|model|classifier|head|regressor) "
                       r"(for (?!(?:the|each|every|an?|one)\b)[^∎,;:()]{3,40}?) ?"
                       r"(?:(?:has|consists|is made|contains|receives|takes)\b|(?<=\w):)")
@@ -42,6 +42,8 @@ def remarks(prose: Prose, parts: Sequence[Part]) -> Iterator[Place]:
             yield part.start - len(before[-1]) - 1, part.start
     if names & {"linear", "softmax"}:
         yield from ((noun.start, noun.stop) for _, noun in counted(text, "count.classes"))
+        yield from ((noun.start, noun.stop) for noun in named(text, "count.classes")
+                    if text[: noun.start].endswith(f"{GAP} "))  # «$K$ classes»
 
 
 def purposes(text: str) -> Iterator[Place]:

@@ -31,6 +31,7 @@ _TO_WRITE = "is not understood beside layers that only words name; write the for
 _WORD = re.compile(r"[^\W_]+|∎|¶|[,:()→+]")
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta|\\mathrm\s*\{?\s*d|\\Delta")
 _SHIFTED = re.compile(r"_\s*\{[^{}]*\w\s*[-+][^{}]*\}")  # z_{i-1}
+_FITTING = {("binary_cross_entropy", "sigmoid"), ("categorical_cross_entropy", "softmax"), ("cross_entropy", "softmax")}
 _IN_STEPS = frozenset("rnn lstm gru".split())
 _VALUE = re.compile(r"\s*\\?[A-Za-z]+\s*=\s*[\d.]+\s*")
 _COMMAND = re.compile(
@@ -247,6 +248,8 @@ def _refuse_no_layer(chain: Chain) -> None:
     chained = any(named(prose.text[slice(*prose.sentence(p.start))], "join") for p in parts)
     front = prose.text[: parts[-1].start].replace("∎", "") if parts else ""
     said = bool(front) and parts[-1].loss and ends(front, "head.loss", over=("naming.is", "naming.article"))
+    said = said or (*sorted(p.name for p in parts),) in _FITTING and not named(
+        prose.text[slice(*prose.sentence(parts[0].start))], "ask.verb")
     if len(parts) > 1 and not chained and not (said and len(parts) == 2):
         first, second = parts[:2]
         raise chain.unclear(second, f" and {chain.quoted(first)}: one after the other, or each alone? Write e.g. "

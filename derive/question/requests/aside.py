@@ -32,6 +32,7 @@ _ANSWERED = words_of("en", "BACKWARD_SAID")
 _TAKES = words_of("en", "TAKES_A_LIMIT")
 _SHORT = 5  # tokens
 _THAT_IS = ["i", "e"]
+_ASKS_WHAT = frozenset("what how where which".split())
 _NAMES_MORE = frozenset("and forward backward parameter message messages jacobian second hessian negative".split())
 _LEADS_A_LIST = words_of("en", "LEADS_A_LIST")
 _MANNER = frozenset("also then now finally briefly bonus note side question remark and next please".split())
@@ -105,14 +106,22 @@ def _remarks(prose: Prose) -> Iterator[Place]:
 
 
 def _explained(one: Sentence) -> Sentence | None:
-    """«the update directions, i.e.» of «Derive the update directions, i.e. ∂E/∂w», where the derivatives say it."""
+    """«the update directions, i.e.» of «Derive the update directions, i.e. ∂E/∂w», where the derivatives say it.
+
+    «How is it routed back, i.e.» of «How is it routed back, i.e. what is ∂L/∂x?»
+    """
     texts = [t.text for t in one]
-    derived = (n for n, t in enumerate(one) if t.formulas and t.said is Said.DERIVATIVE)
-    at = next((n for n in derived if texts[n - 2 : n] == _THAT_IS), 0)
-    verb = next((n for n in range(at) if orders(one, n)), None)
-    said = one[verb + 1 : at] if verb is not None else ()
-    plain = said and not any(t.formulas or t.text in _NAMES_MORE for t in said) and len(said) < _SHORT + 2
-    return said if plain else None
+    for at in (n for n, t in enumerate(one) if t.formulas and t.said is Said.DERIVATIVE):
+        if texts[at - 2 : at] == _THAT_IS:
+            verb = next((n for n in range(at) if orders(one, n)), None)
+            said = one[verb + 1 : at] if verb is not None else ()
+            plain = said and not any(t.formulas or t.text in _NAMES_MORE for t in said) and len(said) < _SHORT + 2
+            return said if plain else None
+        if texts[at - 4 : at] in ([*_THAT_IS, "what", "is"], [*_THAT_IS, "what", "are"]):
+            said = one[: at - 2]
+            plain = texts[0] in _ASKS_WHAT and not any(t.formulas and not t.letters for t in said)
+            return said if plain else None
+    return None
 
 
 def _is_limit(one: Sentence) -> bool:

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from derive.notation.rules.kinds import equates
+from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.symbols import name_of
 from derive.question.letters.called import letter_called
 from derive.question.words.lexicon import ends, named, only
@@ -153,6 +153,7 @@ def _without_verb(prose: Prose) -> Iterator[Place]:
         text = prose.text[start:stop]
         words = _MARKED.sub("", text).replace(GAP, " ").strip(" .?!;")
         around = prose.text[start - 1 : start] + text[-1:]
+        asked = [g for g in prose.gaps if start <= g.start < stop and kind_of(g.formula) not in (Said.FACT, Said.RANGE)]
         if len(around) == 2 and {*around} <= {*".?!;"} and only(words, 0, len(words), *_SHORT) and (
-                GAP in text or named(words, "role", "letter", "request")) and not named(words, "ask.verb"):
+                asked or named(words, "role", "letter", "request")) and not named(words, "ask.verb"):
             yield start, stop

@@ -278,4 +278,5 @@ def _seeks(tokens: Sequence[Token]) -> bool:
 
 def _opens(tokens: Sequence[Token], n: int) -> bool:
     before = tokens[n - 1] if n else None
-    return before is None or before.kind in ("sign", "formula") or before.text in _BEFORE
+    that_is = [t.text for t in tokens[max(0, n - 2) : n]] == ["i", "e"]
+    return before is None or that_is or before.kind in ("sign", "formula") or before.text in _BEFORE

@@ -14,10 +14,10 @@ from derive.layers.forward import WindowForm
 from derive.module import Module
 from derive.notation.symbols import SymbolTable, latex_of, name_of
 from derive.question.letters.naming import bare_letters, mentions
-from derive.question.parts.recognised import role_of
+from derive.question.parts.recognised import letters_said, role_of
 from derive.question.words.lexicon import ends, named, only
 from derive.question.words.prose import GAP, Prose, prose_of
-from derive.question.words.reading import Read
+from derive.question.words.reading import Read, lettered_prose
 from derive.specify.wanted import partials
 
 _IS_GIVEN = re.compile(r"\s*(?:is|are) (?:given|known)\b")
@@ -30,15 +30,16 @@ def letters_of(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
         if output and source and len(output.indices) == len(source.indices) and output.tensor != source.tensor:
             return output, source
     prose = prose_of(card.question, card.question_line, (f for f, _ in read_.nodes))
-    return _of_losses(prose, read_) or _of_words(prose, read_)
+    return _of_losses(prose, read_) or _of_words(lettered_prose(card), read_)
 
 
 def _of_words(prose: Prose, read_: Read) -> tuple[Entry, Entry] | None:
     """Y and X of «the image $X$ …, its output is called $Y$»; the catalogue's letter where only one is named."""
-    nodes, found = {id(f): node for f, node in read_.nodes}, {"output": list[Entry](), "input": list[Entry]()}
-    for mention in mentions(prose, bare_letters):
+    nodes = {(f.line, f.column): node for f, node in read_.nodes}
+    found = {"output": list[Entry](), "input": list[Entry]()}
+    for mention in mentions(prose, letters_said):
         if (role := role_of(mention)) in found and len(mention.letters) == 1:
-            named_ = nodes.get(id(mention.formula))
+            named_ = nodes.get((mention.formula.line, mention.formula.column))
             entry = _plain(named_) if named_ is not None else None
             found[role].append(entry or Entry(name_of(mention.letters[0]), ()))
     ours = {"output": "f", "input": "x"}

@@ -95,7 +95,7 @@ def tables(language: str) -> dict[str, list[tuple[str, str]]]:
 # words that stand around others, and name nothing themselves
 _AROUND = frozenset(
     "alone anaphor behind called elsewhere excepted goes introduced joined measured of_what preposition several sized "
-    "slot twist unnamed view".split())
+    "slot trait twist unnamed view".split())
 FAMILIES = tuple(dict.fromkeys(family for name in LANGUAGES for family in tables(name) if family not in _AROUND))
 
 

@@ -118,9 +118,9 @@ class Chain(Recognised):
 
     def _equal_to(self, part: Part) -> Mention | None:
         """J of «let $J$ be the squared error»."""
-        start, _ = self.prose.sentence(part.start)
-        return next((m for m in self._mentions(start, part.start) if only(
-            self.prose.text, self.places[id(m.formula)] + 1, part.start, "naming.is", "naming.article")), None)
+        text, (start, _) = self.prose.text, self.prose.sentence(part.start)
+        return next((m for m in self._mentions(start, part.start) for at in [self.places[id(m.formula)] + 1] if only(
+            text, at, part.start, "naming.is", "naming.article") and named(text[at : part.start], "naming.is")), None)
 
     def _with_own(self, part: Part, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
         """«with gain $g$ and shift $b$»: what the words say that a part has of its own, and by which letter."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from derive.question.parts.chain import Chain
+from derive.question.parts.layout import declared
 from derive.question.parts.recognised import Part
 from derive.question.words.lexicon import named
 from derive.records import dataclass
@@ -88,7 +89,7 @@ def _number(word: str) -> int:
 def _part(chain: Chain, part: Part, values: dict[str, tuple[int, ...]]) -> Part:
     text = chain.prose.text
     kinds = {s.concept.partition(".")[2] for s in named(text, "convolving.transposed", "convolving.depthwise")}
-    kernel = values.get("kernel_size")
+    kernel = values.get("kernel_size", _declared(chain, part))
     flat = bool(named(text, "convolving.flat")) or kernel is not None and len(kernel) == 2
     line = bool(named(text, "convolving.line"))
     if len(kinds) > 1 or kernel is None or flat == line:
@@ -112,6 +113,12 @@ def _part(chain: Chain, part: Part, values: dict[str, tuple[int, ...]]) -> Part:
         options |= {"padding": "same" if padding is None else padding[0], "dilation": values.get("dilation", (1,))[0]}
         options |= {} if kind == "depthwise" else {"channels": channels}
     return replace(part, name=name, geometry=options)
+
+
+def _declared(chain: Chain, part: Part) -> tuple[int, ...] | None:
+    r"""2 × 3 of the kernel $K \in \mathbb{R}^{2 \times 3}$."""
+    sizes = declared(chain, part.letters.get("weights", ""))
+    return tuple(map(int, sizes)) if sizes and len(sizes) < 3 and all(s.isdecimal() for s in sizes) else None
 
 
 def _channels(chain: Chain, part: Part, values: dict[str, tuple[int, ...]]) -> bool:

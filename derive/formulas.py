@@ -43,6 +43,17 @@ def formulas(text: str, first_line: int = 1) -> list[Formula]:
     return scanner.found
 
 
+def beside(text: str) -> str:
+    """The text with blanks for its formulas, code and comments: all else stands where it stood."""
+    scanner = _Scanner(text, 1)
+    scanner.run()
+    parts, at = list[str](), 0
+    for start, stop in sorted(scanner.spans):
+        parts += scanner.text[at:start], " " * (stop - max(start, at))
+        at = max(stop, at)
+    return "".join((*parts, scanner.text[at:]))
+
+
 class _Scanner:
     def __init__(self, text: str, first_line: int) -> None:
         self.raw, self.first = text, first_line

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import partial
 
 from derive.check.reading.worded import rows
+from derive.formulas import beside
 
 _MINUS = "\N{MINUS SIGN}"
 _NUMBER = rf"[-{_MINUS}]?\d+(?:\.\d+)?(?:/\d+)?"
@@ -38,10 +39,9 @@ _NUMBERS_IN_WORDS = tuple((re.compile(pattern, re.IGNORECASE), put) for pattern,
 ))
 _SIGN = r"(?:<=|>=|[<>≤≥])"
 _SIGNS = {"<=": r"\le ", ">=": r"\ge ", "≤": r"\le ", "≥": r"\ge "}
-_PLAIN = re.compile(  # x > 0 and 0 < x < 1, not in formulas
-    r"\$\$.*?\$\$|\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{(\w+\*?)\}.*?\\end\{\1\}|`[^`]*`"
-    rf"|(?<![\w\\$.])(?P<rel>(?:{_NUMBER}[ \t]*{_SIGN}[ \t]*)?(?P<letter>[A-Za-z])[ \t]*{_SIGN}[ \t]*{_NUMBER})"
-    r"(?![\w^]|\.\d)", re.DOTALL)
+_PLAIN = re.compile(  # x > 0 and 0 < x < 1
+    rf"(?<![\w\\$.])(?P<rel>(?:{_NUMBER}[ \t]*{_SIGN}[ \t]*)?(?P<letter>[A-Za-z])[ \t]*{_SIGN}[ \t]*{_NUMBER})"
+    r"(?![\w^]|\.\d)")
 _SLOPE = re.compile(r"\\(?:partial|nabla|delta|prime|dot|ddot|mathrm\{d\})(?![A-Za-z])|'"
                     r"|\\frac\{?\s*d(?![a-z]{2})|\bd\w\s*/\s*d")
 
@@ -90,9 +90,10 @@ def _number_of(found: re.Match[str], put: str) -> str:
 
 def dollared(text: str, letters: Collection[str]) -> str:
     """x < 0 and 0 ≤ x ≤ 1 of these letters that stand in the text without dollars, as formulas; lines stay."""
-    def one(found: re.Match[str]) -> str:
-        if found["letter"] not in letters:
-            return found[0]
-        return f"${re.sub(_SIGN, lambda sign: _SIGNS.get(sign[0], sign[0]), found['rel'].replace(_MINUS, '-'))}$"
-
-    return _PLAIN.sub(one, text)
+    parts, at = list[str](), 0
+    for found in _PLAIN.finditer(beside(text)) if _PLAIN.search(text) is not None else ():
+        if found["letter"] in letters:
+            latex = re.sub(_SIGN, lambda sign: _SIGNS.get(sign[0], sign[0]), found["rel"].replace(_MINUS, "-"))
+            parts += text[at:found.start()], f"${latex}$"
+            at = found.end()
+    return "".join((*parts, text[at:]))

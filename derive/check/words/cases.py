@@ -46,12 +46,21 @@ class Case:
     name: str
 
 
+_INPUTS, _UNITS = "SAME OTHER POSITIVE NEGATIVE SMALL LARGE".split(), ("INACTIVE", "ACTIVE")
+
+
+@cache
+def _core() -> re.Pattern[str]:
+    """What each of the phrases has in it."""
+    return re.compile("|".join(rows(f"CASE_{name}") for name in (*_INPUTS, *_UNITS, "CLASS", "LABEL")), re.IGNORECASE)
+
+
 @cache
 def _phrases() -> tuple[re.Pattern[str], ...]:
     opens = (rf"(?:\b(?:{rows('CLAIM_WHERE')}|in|to|and|of|that)\s+){{0,4}}"
              r"(?:(?:all|any|every|both|each|the|an?)\s+){0,2}")
-    of_inputs = "|".join(f"(?P<{n}>{rows(f'CASE_{n}')})" for n in "SAME OTHER POSITIVE NEGATIVE SMALL LARGE".split())
-    of_units = "|".join(f"(?P<{n}>{rows(f'CASE_{n}')})" for n in ("INACTIVE", "ACTIVE"))
+    of_inputs = "|".join(f"(?P<{n}>{rows(f'CASE_{n}')})" for n in _INPUTS)
+    of_units = "|".join(f"(?P<{n}>{rows(f'CASE_{n}')})" for n in _UNITS)
     number = r"(?P<number>one|zero|1|0|\$\s*-?[01]\s*\$)"
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
         rf"{opens}(?:{of_inputs})",
@@ -65,7 +74,7 @@ def _phrases() -> tuple[re.Pattern[str], ...]:
 def cases(text: str) -> tuple[Case, ...]:
     """The cases that a text names, in order; a longer name before those in it."""
     found = list[Case]()
-    for pattern in _phrases():
+    for pattern in _phrases() if _core().search(text) is not None else ():
         for m in pattern.finditer(text):
             name = next(n for n, words in m.groupdict().items() if words and n.isupper())
             said = (m[name] if name in ("LABEL", "VALUE") else name).strip("$ ").upper()

@@ -136,10 +136,21 @@ _SIGNS = {"POSITIVE": ">", "NEGATIVE": "<"}  # of a number
 
 
 @cache
+def _said() -> str:
+    names = [*_PROJECTIONS, *(f"{name}{_TOO}" for name in ("SYMMETRIC", "TOTAL_ONE"))]
+    return "|".join(f"(?P<{name}>{rows(f'PROPERTY_{name}')})" for name in names)
+
+
+@cache
+def _core() -> re.Pattern[str]:
+    """What each of the phrases has in it."""
+    return re.compile(rf"{_said()}|{rows('PROPERTY_EQUAL')}|unit", re.IGNORECASE)
+
+
+@cache
 def _phrases() -> tuple[re.Pattern[str], ...]:
     """A symmetric matrix $A$; $A$ is symmetric; all $x_i$ are equal; the targets sum to one."""
-    names = [*_PROJECTIONS, *(f"{name}{_TOO}" for name in ("SYMMETRIC", "TOTAL_ONE"))]
-    said = "|".join(f"(?P<{name}>{rows(f'PROPERTY_{name}')})" for name in names)
+    said = _said()
     opens = rf"(?:\b(?:(?P<known>{rows('PROPERTY_KNOWN')})|{rows('CLAIM_WHERE')}|and|of|that)\s+){{0,4}}"
     article = r"(?:(?:all|any|every|both|the|an?)\s+){0,2}"
     noun, is_ = rf"(?P<noun>{rows('PROPERTY_NOUN')})", r"(?:is|are|be|being|has|have)"
@@ -158,7 +169,7 @@ def _phrases() -> tuple[re.Pattern[str], ...]:
 def properties(text: str, module: Module, question: str = "") -> tuple[Property, ...]:
     """What the text says of letters that are given, in order; the question calls letters by words."""
     found = list[Property]()
-    for pattern in _phrases():
+    for pattern in _phrases() if _core().search(text) is not None else ():
         for m in pattern.finditer(text):
             parts = m.groupdict()
             name = next(n for n, words in parts.items() if words and n.isupper())

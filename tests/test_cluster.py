@@ -8,6 +8,8 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +24,15 @@ from derive.pool import Limits
 from tests.bank import ROOT
 from tests.test_pool import work
 
-dask = pytest.importorskip("dask", reason="needs the extra `cluster`")
-distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="needs the extra `cluster`")
 CARDS = [str(card) for card in sorted((ROOT / "cards" / "activations").glob("*.md"))[:4]]
 
 
 @pytest.fixture(scope="module")
 def two() -> Iterator[Any]:
+    import dask
+    import distributed  # where it is asked for: it takes its time
+
     soon = dask.config.set({"distributed.comm.timeouts.connect": "2s"})  # that a worker which is no more is asked for
     with soon, distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as found:
         yield found
@@ -58,9 +62,10 @@ def test_the_same_bytes_and_lines_as_at_home_and_the_cache_is_this_machine_s(two
 
 
 def test_what_registers_how_errors_are_pickled_changes_no_answer(tmp_path: Path) -> None:
+    import_module("distributed")  # it registers some
     card = tmp_path / "card.md"
     card.write_text("---\nid: q\n---\n# Question\nDescribe the history of perceptrons.\n", encoding="utf-8")
-    assert CliRunner().invoke(main, ["read", str(card)]).exit_code == 3  # in a process that has imported `distributed`
+    assert CliRunner().invoke(main, ["read", str(card)]).exit_code == 3
     with pytest.raises(DeriveError) as raised:
         derive.solve(card)
     assert raised.value.__cause__ is not raised.value
@@ -78,17 +83,21 @@ def slow(n: int) -> int:
 
 
 def test_of_a_worker_that_is_killed_nothing_is_lost_and_nothing_comes_twice(two: Any) -> None:
+    from distributed import Client
+
     found: list[int | DeriveError] = []
     for result in cluster.results(slow, range(80), Limits(), two.scheduler_address):
         found.append(result)
         if len(found) == 10:
-            with distributed.Client(two, set_as_default=False) as client:
+            with Client(two, set_as_default=False) as client:
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
     assert found == [*range(80)]
 
 
 def test_another_version_of_the_program_is_not_asked(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with distributed.Client(two, set_as_default=False) as client, pytest.raises(DeriveError, match="at tcp://.* another version"):
+    from distributed import Client
+
+    with Client(two, set_as_default=False) as client, pytest.raises(DeriveError, match="at tcp://.* another version"):
         client.submit(cluster._done, "of another version", b"").result()  # one that joins later
     monkeypatch.setattr(cluster, "program", os.getpid)
     with pytest.raises(DeriveError, match="at tcp://.* another version"):

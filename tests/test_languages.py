@@ -76,7 +76,7 @@ def test_the_words_of_a_language_have_been_read(language: str) -> None:
     assert unread(language) == ()
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(4)  # of those that are solved in English, too: what is derived is kept
 @pytest.mark.parametrize("language", OTHERS)
 @pytest.mark.parametrize("path", SOLVED, ids=lambda path: path.stem)
 def test_the_sheet_of_every_card_holds_in_every_language(path: Path, language: str) -> None:

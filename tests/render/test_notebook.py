@@ -43,7 +43,7 @@ def test_the_cells_compute_the_example_and_assert_it(name: str) -> None:
     run(cells)
 
 
-@pytest.mark.some(30)
+@pytest.mark.some(28)
 @pytest.mark.parametrize("name", EVERY)
 def test_every_card_has_its_notebook(name: str) -> None:
     run(code(notebook(name)))

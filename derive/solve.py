@@ -265,15 +265,28 @@ def _code_of(card: Card | None) -> bool:
 
 
 def _solved(read: Card | None, module: Module, code: bool) -> Solution:
+    from derive.exposition.sheet import with_checks
+    from derive.verify.sheet import verify
+    from derive.verify.words import closed
+
+    made = composed(read, module)
+    sheet, messages = made.sheet, made.messages
+    report = verify(sheet, messages)
+    if code:
+        sheet, report = _with_code(sheet, report, messages)
+    sheet = with_checks(sheet, report, messages)
+    return replace(made, sheet=sheet, report=replace(report, checks=(*report.checks, *closed(sheet, report))))
+
+
+def composed(read: Card | None, module: Module) -> Solution:
+    """The layer of a card with its sheet, of which nothing has been checked yet."""
     from derive.calculus.cancelled import refuse_nothing
     from derive.calculus.kinks import settled
     from derive.calculus.one_window import derivation
     from derive.calculus.subexpressions import lettered
-    from derive.exposition.sheet import compose, with_checks
+    from derive.exposition.sheet import compose
     from derive.exposition.subject import not_written_so
     from derive.verify.claimed import judged
-    from derive.verify.sheet import verify
-    from derive.verify.words import closed
 
     refuse_layer(module)
     module = judged(lettered(module))
@@ -282,12 +295,7 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     if said := not_written_so(messages):
         module = replace(module, readings=(*module.readings, *said))
         messages = derivation(settled(module))
-    sheet = compose(messages, read.question if read else "")
-    report = verify(sheet, messages)
-    if code:
-        sheet, report = _with_code(sheet, report, messages)
-    sheet = with_checks(sheet, report, messages)
-    return Solution(read, module, sheet, replace(report, checks=(*report.checks, *closed(sheet, report))), messages)
+    return Solution(read, module, compose(messages, read.question if read else ""), Report(()), messages)
 
 
 def _with_code(sheet: Sheet, report: Report, messages: Messages) -> tuple[Sheet, Report]:

@@ -19,13 +19,13 @@ _guides: dict[tuple[Module, int | None], Marking] = {}
 
 
 def _guide(card: Card, module: Module) -> Marking:
-    from derive.solve import solve
+    from derive.solve import composed
 
     key = module, card.points
     if key not in _guides:
         while len(_guides) >= _MOST:
             del _guides[next(iter(_guides))]
-        _guides[key] = marking(solve(card), card.points)
+        _guides[key] = marking(composed(card, module), card.points)
     return _guides[key]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import derive
 from derive.verify.report import Verdict
-from tests.bank import LAYERS, ROOT, named
+from tests.bank import LAYERS, ROOT, named, solved
 
 GALLERY = sorted((ROOT / "output" / "gallery").glob("*.md"))
 SAMPLE = LAYERS[::24]
@@ -39,5 +39,5 @@ def test_the_gallery_is_read(sheet: Path) -> None:
 def test_sheets_of_the_cards_are_read(path: Path) -> None:
     from derive.render import markdown
 
-    sheet = derive.Card.parse(markdown.render(derive.solve(path), "standard"))
+    sheet = derive.Card.parse(markdown.render(solved(path.stem), "standard"))
     assert unread(path, sheet) <= OPEN.get(path.stem, 0)

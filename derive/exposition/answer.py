@@ -38,7 +38,7 @@ def build(b: Builder, subject: Subject) -> None:
         elif item.kind == "parameter":
             told.prose("answer_parameters")
         first = told.blocks[before] if len(told.blocks) > before else None
-        if item.part != part and isinstance(first, Prose):
+        if item.part not in ("", part) and isinstance(first, Prose):
             told.blocks[before] = Prose(told.say("answer_part", part=item.part, words=first.text))
         part = item.part
     updates.build(told, subject)

@@ -118,7 +118,8 @@ class Subject:
         module, found = self.module, list[Item]()
         asked: tuple[str | Partial, ...] = (*module.asked, *module.wanted)
         parts = module.parts if len({*module.parts} - {""}) > 1 else ("",) * len(asked)
-        for part, one in zip(parts, asked, strict=True):
+        pairs = zip(parts, asked, strict=True)
+        for part, one in sorted(pairs, key=lambda pair: pair[0]) if "" not in parts else pairs:
             if isinstance(one, str) and module.wanted and one != "forward":
                 continue  # the derivatives that are named say it
             item = self._item(part, one)

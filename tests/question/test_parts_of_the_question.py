@@ -11,6 +11,9 @@ MARKS = [
     ("Let it be.\n\n1. Derive one.\n2. Derive two.", ["1.", "2."]),
     ("a) Derive one; b) Derive two.", ["a)", "b)"]),
     ("As in (2), derive one. (2) Derive two.", ["", ""]),  # no part without the one before it
+    ("Derive (1) one, (2) two.", ["(1)", "(2)"]),
+    ("Derive (a) one and (b) two.", ["(a)", "(b)"]),
+    ("Derive by (1) one and two.", ["", ""]),  # an equation
     ("Derive one and two.", ["", ""]),
 ]
 

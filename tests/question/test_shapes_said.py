@@ -145,3 +145,19 @@ def test_a_capital_acts_on_a_vector(loss: str) -> None:
 def test_a_loss_and_a_label_are_numbers(question: str) -> None:
     module = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\nConsider {question}. Derive $\\nabla_w L$.\n"))
     assert axes_sizes(module, "L") == axes_sizes(module, "y") == ()
+
+
+SPACES = [
+    (r"Let $x$ and $w$ be vectors in $\mathbb{R}^4$ and $y = w^\top x + b$. Derive $\partial y / \partial x$.",
+     {"x": 1, "w": 1, "y": 0, "b": 0}),
+    (r"Values $v_1, v_2, v_3$ in $\mathbb{R}^4$ give $o = \sum_j a_j v_j$. Derive $\partial o / \partial a_j$.",
+     {"v": 2, "a": 1, "o": 1}),
+    (r"For keys $k_j$ and values $v_j$ in $\mathbb{R}^4$ let $o = \sum_j a_j v_j$. Derive $\partial o / \partial a_j$.",
+     {"v": 2, "a": 1, "o": 1}),
+]
+
+
+@pytest.mark.parametrize(("text", "ranks"), SPACES)
+def test_a_space_in_words_is_that_of_the_letters_in_front(text: str, ranks: dict[str, int]) -> None:
+    table = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n")).table
+    assert {name: len(table.named(name).axes) for name in ranks} == ranks

@@ -89,7 +89,8 @@ def _shares_noun(prose: Prose, previous: Gap, gap: Gap, noun: str) -> bool:
     between = prose.text[previous.start + 1 : gap.start]
     several = any(span.stop == len(noun.rstrip()) for span in named(noun, "naming.several"))
     bare = r"\in\mathbb" not in previous.formula.latex.replace(" ", "")
-    size = _SHAPE.fullmatch(previous.formula.latex) is not None  # «both matrices are $n \times n$ and $\sigma$ is …»
+    # «both matrices are $n \times n$ and $\sigma$ is …»
+    size = any(shape.fullmatch(previous.formula.latex) for shape in (_SHAPE, _SPACE))
     return not size and _joins(between) and not equates(previous.formula) and ("and" in between or bare or several)
 
 
@@ -271,6 +272,7 @@ _MANY = re.compile(r"\b(?:vectors|matrices)\W*$")
 _NUMBERED = re.compile(r"\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?(?:\s*,\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?)*\s*(?:(?:>|\\geq?).*)?")
 
 
+_SPACE = re.compile(r"\s*\\mathbb\s*(?:\{\s*R\s*\}|R)\s*\^.*", re.DOTALL)
 _HAS_SHAPE = re.compile(  # «$X$ has shape $(N, D)$», «$W$ is a matrix of size $m \\times n$», «`b` is `(H,)`»
     rf"{GAP}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+){GAP})*\s*,?\s*"
     rf"(?:(?:(?:is|are|has|have|with|of|an?|the|array|matrix|tensor|batch)\s+)*(?:dimensions?|size|shape)\s+|(?:is|are)\s+)(?={GAP})"
@@ -290,6 +292,10 @@ def with_shapes_said(written: Sequence[Formula], prose: Prose) -> list[Formula]:
     for gap in prose.gaps:
         place, own = gap.formula, [gaps[at] for at in reversed(places.get(gap.start, ())) if at in gaps]
         own = [*itertools.takewhile(lambda g: _is_whole(g, prose), own)]
+        if space := _SPACE.fullmatch(place.latex):
+            found = [replace(f, latex=rf"{f.latex} \in {place.latex}", tree=None) if any(
+                f == g.formula for g in _in_space(gap, prose)) else f for f in found]
+            continue
         shape = _LISTED.fullmatch(place.latex.strip())
         code = SPELT.match(prose.plain.source, prose.plain.origin[gap.start])
         if own and shape is not None and re.search(r"[,(]|\\times", place.latex):
@@ -301,6 +307,21 @@ def with_shapes_said(written: Sequence[Formula], prose: Prose) -> list[Formula]:
             raise CardError(Problem(f"`{place.latex}`: of what is this the shape? Write it as in "
                                     r"`X \in \mathbb{R}^{N \times D}`", line=place.line, key="shapes"))
     return found
+
+
+def _in_space(space: Gap, prose: Prose) -> list[Gap]:
+    r"""x and w of «let $x$ and $w$ be vectors in $\mathbb{R}^4$»; $v_1, v_2, v_3$ of «values … in $\mathbb{R}^4$»."""
+    own: list[Gap] = []
+    start, at = prose.sentence(space.start)[0], space.start
+    for gap in reversed([g for g in prose.gaps if start <= g.start < space.start]):
+        between = prose.text[gap.start + 1 : at]
+        lists = only(between, 0, len(between), "between.and", "between.pause")
+        if equates(gap.formula) or not (lists if own else ends(between, "sized.within") and only(
+                between, 0, len(between), "sized.within", "naming", "rank", "small")):
+            break
+        own.append(gap)
+        at = gap.start
+    return own
 
 
 def _is_whole(gap: Gap, prose: Prose) -> bool:

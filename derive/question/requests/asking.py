@@ -19,7 +19,7 @@ from derive.question.requests.of_what import is_spelt_out, letter_of_noun, nouns
 from derive.question.requests.second import alone, asked_second, begins_second, twice
 from derive.question.requests.spoken import ORDER, Item, Spoken
 from derive.question.requests.verbs import _sentence, besides, discussed, requested
-from derive.question.words.lexicon import Span, named, only
+from derive.question.words.lexicon import Span, ends, named, only
 from derive.question.words.prose import Gap, Prose
 from derive.specify.applied import arguments_of
 from derive.specify.wanted import Asking, Of
@@ -111,8 +111,9 @@ class AskingInWords(Asking):
         for by in found:
             start, stop = prose.sentence(by.start)
             before = prose.text[start : by.start]
-            argued = named(before, "request.argued") and not named(before, "request.jacobian", "request.gradient",
-                                                                   "request.message")
+            argued = not named(before, "request.jacobian", "request.gradient", "request.message") and (
+                named(before, "request.argued") or ends(before, "request.measured") and not requested(
+                    prose.text, by.start))
             of = self._of_letter(prose, start, by.start) or _of(before)
             ahead = next((g for g in prose.gaps if g.start + 2 == by.start), None)  # «of $y_2$ with respect to $x_1$»
             one = entry_named(ahead.formula, self.table) if ahead is not None else None

@@ -47,7 +47,8 @@ _PLAIN = {"‐": "-", "‑": "-", "–": "-", "—": "-", "’": "'", "∗": "*"
           "|": ":"}  # fmt: skip
 
 _MARKS = "abcdefghi123456789"  # of the parts of a question
-_MARK = re.compile(r"(?:^|[.?!;:,¶\n∎])\s*[*-]*(\([a-i1-9]\)|[a-i1-9]\)|[1-9]\.)(?=[*\s])")
+_MARK = re.compile(r"(?:^|[.?!;:,¶\n∎])\s*[*-]*(\([a-i1-9]\)|[a-i1-9]\)|[1-9]\.)(?=[*\s])"
+                   r"|(?<=[^\W\d_])\s(\([a-i1-9]\))(?=\s)")  # «derive (a) … and (b) …», not «by (2)»
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,10 @@ class PlainText:
         """(a), 2.: the mark of the part of the question in which a place of the source lies; one follows the other."""
         found, before = "", 0
         for mark in _MARK.finditer(self.text, 0, bisect_left(self.origin, place)):
-            number = _MARKS.find(mark[1].strip("().")) % 9 + 1
-            if number in (1, before + 1):
-                found, before = mark[1], number
+            own = mark[1] or mark[2]
+            number = _MARKS.find(own.strip("().")) % 9 + 1
+            if number in (1, before + 1) and (mark[1] or ends(self.text[: mark.start()], "ask.verb", "between.and")):
+                found, before = own, number
         return found
 
 

@@ -35,7 +35,7 @@ from derive.verify.points.point import Point, Values, shape_of
 from derive.verify.points.sizes import Sizes, again, choices
 from derive.window_axis import Axis, WindowAxis
 
-MOST_CELLS = 36  # of an input that is still read
+MOST_CELLS = 64  # of an input that is still read
 _SIDES = {1: 6, 2: 4, 3: 2}  # of the input, by its axes
 MOST_ENTRIES, MOST_AXES, MOST_TENSORS = 12, 2, 12  # beyond which each size is as small as it can be
 MOST_NUMBERS = 120  # of all tensors together: what fits a page
@@ -186,6 +186,10 @@ def _sizes(module: Module) -> Sizes:
     (least,) = choices(module, 1)
     if [*least.chosen.values()] == [2]:
         return next(iter(again(module, [(_CLASSES,)])), least)
+    if module.input_size is not None and math.prod(module.input_size) <= MOST_CELLS and (
+            symbol := module.table.named(module.inputs[0])) is not None:
+        stated = dict(zip(symbol.sizes, module.input_size, strict=True))
+        return next(iter(again(module, [tuple(stated.get(n, k) for n, k in least.chosen.items())])), least)
     many = len(least.shapes) > MOST_TENSORS or any(
         len(shape) > MOST_AXES or math.prod(shape) > MOST_ENTRIES for shape in least.shapes.values())
     return _smallest(module, least) if many else least

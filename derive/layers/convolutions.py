@@ -20,7 +20,7 @@ _SIZES = {**{c: Letter("", (c, "N", "M", "H", "D"), "sizes") for c in "nm"},
           **{c: Letter("", (c, "A", "B", "S", "T"), "sizes") for c in "PQ"},
           "C": Letter("", ("C", "D", "G"), "sizes"), "K": Letter("", ("K", "F", "M"), "sizes")}
 _OPTIONS: Mapping[str, Any] = {"kernel_size": None, "stride": 1, "padding": 0, "dilation": 1, "bias": None,
-                               "channels": True, "filters": None}
+                               "channels": True, "input_channels": None, "filters": None}
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,11 @@ def _convolution(dims: int, depthwise: bool = False) -> Callable[[int, Options],
         sums = (r"\sum_{c} " if channels and not depthwise else "") + "".join(a.sum for a in along)
         entries = ",".join(a.entry for a in along)
         formula = rf"y_{{{out}{_OUT[:dims]}}} = {sums}{weight}_{{{of}{cells}}} x_{{{inside}{entries}}}{bias}"
-        first: list[object] = ["C"] if depthwise else [options["filters"] or "K", "C"] if channels else []
+        maps = options["input_channels"] or "C"
+        first: list[object] = [maps] if depthwise else [options["filters"] or "K", maps] if channels else []
         padded = any(a.padded for a in along)
-        shapes = [_shape("x", *["C"] * channels, *_EXTENT[:dims])] if padded else []
-        if padded or options.get("filters") is not None:
+        shapes = [_shape("x", *[maps] * channels, *_EXTENT[:dims])] if padded else []
+        if padded or options.get("filters") or options["input_channels"]:
             shapes.append(_shape(weight, *first, *(a.kernel for a in along)))
         return Forward((formula,), tuple(shapes), tuple(a.range for a in along if a.padded))
 
@@ -165,8 +166,9 @@ def _transposed(dims: int) -> Callable[[int, Options], Forward]:
         cells = ",".join(a.back for a in along)
         formula = (rf"y_{{{at}{_OUT[:dims]}}} = {sums}{weight}_{{{of}{cells}}} "
                    rf"x_{{{inside}{_IN[:dims]}}}{bias}")
-        sides: list[object] = ["C", options["filters"] or "K"] if channels else []
-        shapes = (_shape("x", *["C"] * channels, *_EXTENT[:dims]), _shape(weight, *sides, *(a.kernel for a in along)))
+        maps = options["input_channels"] or "C"
+        sides: list[object] = [maps, options["filters"] or "K"] if channels else []
+        shapes = (_shape("x", *[maps] * channels, *_EXTENT[:dims]), _shape(weight, *sides, *(a.kernel for a in along)))
         return Forward((formula,), shapes, tuple(a.spread for a in along))
 
     return forward

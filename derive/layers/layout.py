@@ -16,7 +16,7 @@ from derive.layers.lettering import letters, written_out
 from derive.receptive_field import ReceptiveField
 from derive.records import dataclass
 
-_COUNTS = ("units", "pieces", "filters", "group_size")
+_COUNTS = ("units", "pieces", "filters", "input_channels", "group_size")
 _ON_THE_WAY = {  # what a name means behind another layer
     "cross_entropy": {"softmax": "categorical_cross_entropy", "sigmoid": "binary_cross_entropy",
                       "log_softmax": "negative_log_likelihood"},

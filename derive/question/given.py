@@ -298,9 +298,11 @@ def _of_formulas(given: Given, statement: Statement, card: Card, layer: Computed
     if not fields:
         _refuse_windows(card)
         refuse_other_stride(card, words, layer.used)
-    reader = Reader(card, words, len(fields[0][1].axes) if fields else 0)
+    inputs = [n for n, role in roles.items() if role.role == "inputs"]
+    symbol = layer.table.named(inputs[0]) if len(inputs) == 1 else None
+    reader = Reader(card, words, len(fields[0][1].axes) if fields else len(symbol.axes) if symbol is not None else 0)
     tie_rule = tie_rule_of(reader)
-    size = reader.key("input_size") if fields else None
+    size = reader.key("input_size")
     raise_problems(reader)
     module = specified(layer, roles, wanted, (), fields, given.nodes, [f.latex for f, _ in given.nodes])
     return replace(module, tie_rule=tie_rule, input_size=None if size is None else size.value,

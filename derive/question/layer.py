@@ -65,6 +65,7 @@ from derive.question.requests.slots import (
 )
 from derive.question.requests.verbs import answers_in, requested
 from derive.question.sentences.tokens import in_english
+from derive.question.windows.geometry import input_size
 from derive.question.windows.pooling import tie_rule_of
 from derive.question.windows.stated import Reader
 from derive.question.windows.wording import words_of
@@ -439,16 +440,29 @@ def module_made(state: State) -> State:
     shortened = short(question_formulas(card))
     besides = not_answered(state.prose) if state.posed or state.worded is not None else ()
     chain = Chain(state.prose).parts if state.of_parts else []
+    size, sized = _size_said(state, module)
     readings = (*said_of(layer, card.text), *shortened, *state.said, *_of_biases(chain, state), *state.wanted.readings,
-                *besides)
+                *sized, *besides)
     parts = [p.name for p in chain]
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
     claims = dict(to_show(read_, state.prose, module))
     readings = (*readings, *(f"not answered, since it is not judged: ${f.latex.strip()}$ (line {f.line})"
                              for f, claim in claims.items() if claim is None))
-    return replace(state, module=replace(module, name=name, tie_rule=state.tie_rule, key=card.id,
+    return replace(state, module=replace(module, name=name, tie_rule=state.tie_rule, key=card.id, input_size=size,
                                          readings=tuple(dict.fromkeys(readings)),
                                          claims=tuple({claim: f.line for f, claim in claims.items() if claim}.items())))
+
+
+def _size_said(state: State, module: Module) -> tuple[tuple[int, ...] | None, list[str]]:
+    """(6, 6) of «an input of size 6×6», where a layer has one input, of so many axes, that no formula sizes."""
+    symbol = module.table.named(module.inputs[0]) if len(module.inputs) == 1 else None
+    if symbol is None or not all(isinstance(n, str) for n in symbol.sizes):
+        return None, []
+    reader = Reader(state.card, words_of(state.card.question, state.card.question_line, state.read.known),
+                    len(symbol.axes))
+    size = input_size(reader, ())
+    return (None, []) if size is None or reader.problems else (size.value, [
+        f"input of size {'×'.join(map(str, size.value))} ({size.source})"])
 
 
 # Each pass, and the key of the front matter that settles what it refuses: the others still run; else reading ends.

@@ -10,6 +10,7 @@ from itertools import pairwise, product
 import pytest
 
 from derive.calculus.messages import Messages
+from derive.card import Card
 from derive.errors import VerificationError
 from derive.exposition.example import in_rows
 from derive.exposition.sheet import compose
@@ -255,3 +256,19 @@ def test_a_branch_that_holds_where_numbers_are_close_is_visited_and_no_example_i
     (first,) = [m.latex for m in numbers(sheet) if m.name == "example_derivatives"]
     rows = [row[1] for b in sheet.details if isinstance(b, Table) for row in b.rows if r"\partial" in row[0]]
     assert len(rows) == 2 and all(re.search("[1-9]", numbers_of) for numbers_of in (first, *rows))
+
+
+SIZED = [
+    (r"A convolution $y_{ij} = \sum_{p=0}^{1} \sum_{q=0}^{1} w_{pq} x_{i+p,j+q}$ with the kernel $w$ of an input of size $5 \times 4$.", "x", (5, 4)),
+    (r"A signal $x$ of length 7 is filtered with the weights $w$: $y_t = \sum_{a=0}^{2} w_a x_{t+a}$.", "x", (1, 7)),
+    (r"Average pooling of a $4 \times 6$ input: $y_{kl} = \frac{1}{4} \sum_{(i, j) \in \Omega(k, l)} x_{ij}$ with "
+     r"$2 \times 2$ windows and stride 2.", "x", (4, 6)),
+]
+
+
+@pytest.mark.parametrize(("text", "letter", "size"), SIZED)
+def test_an_input_has_the_size_that_the_question_names(text: str, letter: str, size: tuple[int, int]) -> None:
+    card = Card.parse(f"---\nid: sized\n---\n\n# Question\n{text} Derive the backward message.\n")
+    matrix = given(solve(card).sheet)[letter]
+    assert isinstance(matrix, Matrix)
+    assert (len(matrix.rows), len(matrix.rows[0])) == size

@@ -41,9 +41,9 @@ TOLD = [
     (SPAM.format("against", "1 for spam and 0 otherwise"),
      r"s = \sum_j w_j x_j + b, \quad h = \frac{1}{1 + e^{-s}}, \quad L = -(t \log(h) + (1 - t) \log(1 - h))"),
     (CONV + "stride 2, a bias per output channel and no padding." + NAMED + ASKED,
-     r"y_{ki} = \sum_c \sum_{p=0}^{4} W_{kcp} x_{c,2i+p} + b_k"),
+     r"y_{ki} = \sum_c \sum_{p=0}^{4} W_{kcp} x_{c,2i+p} + b_k, \quad W \in \mathbb{R}^{4 \times 3 \times 5}"),
     (CONV + "stride 2, dilation 2, a bias per output channel and no padding." + NAMED + ASKED,
-     r"y_{ki} = \sum_c \sum_{p=0}^{4} W_{kcp} x_{c,2i+2p} + b_k"),
+     r"y_{ki} = \sum_c \sum_{p=0}^{4} W_{kcp} x_{c,2i+2p} + b_k, \quad W \in \mathbb{R}^{4 \times 3 \times 5}"),
     ("Consider a two-dimensional depthwise convolution with a 3×3 kernel $w$, stride 2, no padding and without bias. The input is $x$ and "
      "the output $y$. " + ASKED, r"y_{cij} = \sum_{p=0}^{2} \sum_{q=0}^{2} w_{cpq} x_{c,2i+p,2j+q}"),
     ("A one-dimensional convolution with kernel size 3, same padding, kernel $w$ and no bias, one channel. The input is $x$. " + ASKED,
@@ -55,6 +55,11 @@ TOLD = [
     ("The output layer is softmax, $z$ are its inputs, and the loss $L$ is the cross-entropy with the one-hot target vector $t$. "
      r"Derive $\partial L / \partial z_j$.", r"h_k = \frac{e^{z_k}}{\sum_j e^{z_j}}, \quad L = -\sum_k t_k \log(h_k)"),
 ]
+
+
+def test_channels_that_are_told_are_sizes() -> None:
+    module = read(CONV + "stride 2, a bias per output channel and no padding." + NAMED + ASKED)
+    assert module.table.named("W").sizes == (4, 3, 5)
 
 
 @pytest.mark.parametrize(("words", "formulas"), TOLD)

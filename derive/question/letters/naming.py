@@ -292,7 +292,7 @@ def with_shapes_said(written: Sequence[Formula], prose: Prose) -> list[Formula]:
     for gap in prose.gaps:
         place, own = gap.formula, [gaps[at] for at in reversed(places.get(gap.start, ())) if at in gaps]
         own = [*itertools.takewhile(lambda g: _is_whole(g, prose), own)]
-        if space := _SPACE.fullmatch(place.latex):
+        if _SPACE.fullmatch(place.latex):
             found = [replace(f, latex=rf"{f.latex} \in {place.latex}", tree=None) if any(
                 f == g.formula for g in _in_space(gap, prose)) else f for f in found]
             continue

@@ -80,10 +80,10 @@ def _all(text: str) -> Iterator[_Said]:
 
 
 def _number(word: str) -> int:
-    """3 of «3» and «three», 1 of «a single», and 2 of «several»: more than one."""
+    """3 of «3» and «three», 1 of «a single», 0 of «several»: they are not told."""
     if word.isdecimal():
         return int(word)
-    return _NUMBERS.index(word) if word in _NUMBERS else 2 if word == "several" else 1
+    return _NUMBERS.index(word) if word in _NUMBERS else 0 if word == "several" else 1
 
 
 def _part(chain: Chain, part: Part, values: dict[str, tuple[int, ...]]) -> Part:
@@ -111,7 +111,9 @@ def _part(chain: Chain, part: Part, values: dict[str, tuple[int, ...]]) -> Part:
         raise chain.unclear(part, ": with a stride or a padding; write its forward formula")
     if name != "pointwise_conv2d":
         options |= {"padding": "same" if padding is None else padding[0], "dilation": values.get("dilation", (1,))[0]}
-        options |= {} if kind == "depthwise" else {"channels": channels}
+        inputs, outputs = (values.get(what, values.get("both", (0,)))[0] for what in ("inputs", "outputs"))
+        options |= {"input_channels": inputs or None} if channels else {}
+        options |= {} if kind == "depthwise" else {"channels": channels, "filters": outputs or None}
     return replace(part, name=name, geometry=options)
 
 

@@ -10,7 +10,8 @@ from functools import lru_cache
 from string import ascii_lowercase
 
 import derive.expr as ex
-from derive.axes import unused, with_size_letters
+from derive.axes import unused, with_axes, with_size_letters
+from derive.calculus.linear_maps import moves
 from derive.calculus.messages import Messages, variable
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
@@ -123,22 +124,29 @@ def derivation(module: Module) -> Messages:
     """The messages of a module, with letters for what its sheet names.
 
     Of one that is a maximum over windows: the extents of input and output, the mask as it lies over the input and as
-    a matrix from inputs to outputs, primes for bound coordinates.
+    a matrix from inputs to outputs, primes for bound coordinates. Of a linear one that matrix.
     """
     if not any(w.whole for w in windowed(module)):
-        return Messages(module)
+        return Messages(_with_matrix(with_axes(module), "ABCSTMG") if moves(module) else module)
     sized, (wrt,) = with_size_letters(module), module.inputs
-    source, output, (mask,) = sized.table.named(wrt), sized.table.named(module.output), unused(sized.table, "CBGTXYZ")
-    (selected,) = unused(sized.table, "SPQAD")
-    assert source is not None and output is not None
+    source, (mask,) = sized.table.named(wrt), unused(sized.table, "CBGTXYZ")
+    assert source is not None
     axes = tuple(i.name for i in variable(module, wrt).indices if isinstance(i, ex.Idx))
-    table = sized.table.extended((
-        Symbol("mask", mask, Kind.TENSOR, axes, (), source.sizes),
-        Symbol(MASK, selected, Kind.TENSOR, (*output.axes, *axes), (), (*output.sizes, *source.sizes))))
-    return Messages(replace(sized, table=table), spare=False)
+    found = _with_matrix(sized, "SPQAD", axes)
+    table = found.table.extended((Symbol("mask", mask, Kind.TENSOR, axes, (), source.sizes),))
+    return Messages(replace(found, table=table), spare=False)
 
 
-MASK = "selected"  # the name of S_{klij}, which is 1 where f_{kl} takes x_{ij}
+def _with_matrix(module: Module, letters: str, axes: tuple[str, ...] = ()) -> Module:
+    """The module with a letter for the matrix of its derivatives: a row for each output, a column for each input."""
+    source, output, found = module.table.named(module.inputs[0]), module.table.named(module.output), unused(
+        module.table, letters)
+    assert source is not None and output is not None
+    return replace(module, table=module.table.extended((Symbol(
+        MASK, found[0], Kind.TENSOR, (*output.axes, *(axes or source.axes)), (), (*output.sizes, *source.sizes)),)))
+
+
+MASK = "selected"  # the name of S_{klij} = ∂f_{kl}/∂x_{ij}, which of a maximum is 1 where f_{kl} takes x_{ij}
 WHOLE = "whole"  # the scope of matrix forms: the layer's letters, whole vectors and matrices among them
 
 

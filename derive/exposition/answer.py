@@ -177,6 +177,7 @@ def derivatives(b: Builder, subject: Subject, item: Item) -> None:
         whole.stated(b, subject, f"jacobian_{target.wrt}", target.before, value, brief=stages.by_stages(subject))
         if target.loss:
             windows.here(b, subject, target.before, target.value)
+            whole.linear(b, subject, target.wrt, Partial(target.before.of, Entry(target.wrt, ())))
 
 
 def between(b: Builder, subject: Subject) -> dict[str, Step]:
@@ -225,3 +226,5 @@ def messages(b: Builder, subject: Subject, item: Item) -> None:
         windows.here(b, subject, before, after)
         if subject.is_window:
             whole.masked(b, subject, target.wrt, Entry(cast(Entry, before).tensor, ()))
+        else:
+            whole.linear(b, subject, target.wrt, Entry(cast(Entry, before).tensor, ()))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from derive.axes import extent
+from derive.calculus.linear_maps import has_rest, moves
 from derive.calculus.matrix_form import matrix_form
 from derive.calculus.one_window import MASK, WHOLE
 from derive.calculus.selection import selected
@@ -121,15 +122,42 @@ def masked(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
     field = subject.module.receptive_field
     if field is not None and window_facts(field, subject.module.input_size).missed:
         return
-    output, jacobian = subject.output, subject.messages.jacobian(wrt)
-    source, derivative = cast(Entry, cast(Partial, jacobian.before).wrt), cast(Expr, jacobian.premises[0].after)
-    mask, column = Entry(MASK, ()), len(output.indices) > 1
-    b.prose("answer_mask", mask=b.m(mask, WHOLE), column=column, rows=b.m(tuple_of(output.indices)),
-            columns=b.m(tuple_of(source.indices)), sizes=[b.m(cells(subject, e.tensor)) for e in (output, source)])
+    output, source = subject.output, _source(subject, wrt)
+    b.prose("answer_mask", matrix=b.m(Entry(MASK, ()), WHOLE), column=len(output.indices) > 1,
+            rows=b.m(tuple_of(output.indices)), columns=b.m(tuple_of(source.indices)),
+            sizes=[b.m(cells(subject, e.tensor)) for e in (output, source)])
+    _carries(b, subject, cast(Expr, subject.messages.jacobian(wrt).premises[0].after), source, gradient)
+
+
+def linear(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
+    """y = A x + b of what is linear in x: its derivatives as a matrix, by which δ_y goes back to ``gradient``."""
+    if not moves(subject.module) or wrt not in subject.module.inputs:
+        return
+    output, source = subject.output, _source(subject, wrt)
+    column = max(len(output.indices), len(source.indices)) > 1
+    b.prose("answer_matrix", matrix=b.m(Entry(MASK, ()), WHOLE), column=column, rows=b.m(tuple_of(output.indices)),
+            columns=b.m(tuple_of(source.indices)))
+    jacobian = subject.messages.jacobian(wrt)
+    before = cast(Partial, jacobian.before)
+    known = any(isinstance(m, Math) and isinstance(m.expr, Rel) and m.expr.terms[0] is before for m in b.blocks)
+    derivative = before if known else printed(cast(Expr, jacobian.after), before, subject.module)
+    _carries(b, subject, derivative, source, gradient, column, not has_rest(subject.module))
+
+
+def _source(subject: Subject, wrt: str) -> Entry:
+    return cast(Entry, cast(Partial, subject.messages.jacobian(wrt).before).wrt)
+
+
+def _carries(b: Builder, subject: Subject, derivative: Expr, source: Entry, gradient: Expr, column: bool | None = None,
+             forward: bool = True) -> None:
+    """S_{ki} = ∂f_k/∂x_i, f = S x where nothing is added to it, δ_x = S^⊤ δ_f; arrays of more axes as columns."""
+    output, matrix = subject.output, Entry(MASK, ())
+    column = len(output.indices) > 1 if column is None else column
     b.math("mask_matrix", eq(Entry(MASK, (*output.indices, *source.indices)), derivative), definition=True)
     f, x, delta, back = (Fn(COLUMN, (e,)) if column else e for e in (*(
-        Entry(name, ()) for name in (output.tensor, wrt, f"delta_{output.tensor}")), gradient))
-    b.blocks.append(_read_back(b, joined((eq(f, product(mask, x)), eq(back, product(transposed(mask), delta))))))
+        Entry(name, ()) for name in (output.tensor, source.tensor, f"delta_{output.tensor}")), gradient))
+    forms = (eq(f, product(matrix, x)), eq(back, product(transposed(matrix), delta)))
+    b.blocks.append(_read_back(b, joined(forms if forward else forms[1:])))
 
 
 def cells(subject: Subject, tensor: str) -> Expr:
@@ -151,7 +179,8 @@ def picked(b: Builder, subject: Subject) -> None:
 
 def shapes(b: Builder, subject: Subject) -> None:
     """The shapes of the letters in the matrix forms, and what their signs mean."""
-    forms = [block for block in b.blocks if isinstance(block, Math) and block.scope == WHOLE and not subject.is_window]
+    forms = [block for block in b.blocks if isinstance(block, Math) and block.scope == WHOLE and not subject.is_window
+             and r"\mathrm{vec}" not in block.latex]
     table, found = b.tables[WHOLE], dict[tuple[str, ...], list[str]]()
     names = {(n.tensor, f.latex): None for f in forms for n in walk(f.expr) if isinstance(n, Entry)}
     letters = dict(filter(None, (lettered(name, table, latex) for name, latex in names)))

@@ -136,7 +136,7 @@ def _maximiser(layer: Said, said: Mapping[str, Any]) -> bool:
 
 def _shaped(layer: Said, said: Mapping[str, Any]) -> bool:
     """All letters of the matrix forms that have axes are named, and gradients where there are some."""
-    forms = [m for m in layer.answer if m.scope == WHOLE]
+    forms = [m for m in layer.answer if m.scope == WHOLE and r"\mathrm{vec}" not in m.latex]
     table = layer.module.table
     names = {(n.tensor, m.latex) for m in forms for n in ex.walk(m.expr) if isinstance(n, ex.Entry)}
     sized = {found[0].tensor for name, latex in names if (found := lettered(name, table, latex)) is not None}
@@ -169,8 +169,9 @@ def _masked(layer: Said, said: Mapping[str, Any]) -> bool:
         return False
     n, sizes = len(output.axes), [*map(extent, symbol.sizes)]
     parts = [layer.text(ex.tuple_of(part)) for part in (indices[:n], indices[n:])]
-    return [said["rows"], said["columns"]] == parts and said["column"] == (n > 1) and said["sizes"] == [
-        layer.text(ex.mul(*part)) for part in (sizes[:n], sizes[n:])] and said["mask"] == f"${symbol.latex}$"
+    large = "sizes" not in said or said["sizes"] == [layer.text(ex.mul(*part)) for part in (sizes[:n], sizes[n:])]
+    return large and [said["rows"], said["columns"]] == parts and said["column"] == (
+        max(n, len(indices) - n) > 1) and said["matrix"] == f"${symbol.latex}$"
 
 
 def _picked(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -398,5 +399,5 @@ TOGETHER: dict[str, Together] = {
     "receptive_fields_caption": _fields, "curve_caption": _drawn,
     "answer_messages": _again, "rule_power": _raised,
     "answer_tip": _tipped, "answer_maximiser": _maximiser, "answer_shapes": _shaped,
-    "answer_mask": _masked, "answer_picked": _picked,
+    "answer_mask": _masked, "answer_matrix": _masked, "answer_picked": _picked,
 }

@@ -38,6 +38,9 @@ FOUND = {
               r"\frac{\partial L}{\partial x}\right) = S^\top \mathop{\mathrm{vec}}(\delta_y)"],
     "max_pooling_numbers": [],  # the numbers are the answer
     "one_d": [r"y = S x,\quad \delta_x = S^\top \delta_y"],
+    "average_pooling": [r"\mathop{\mathrm{vec}}(y) = A \mathop{\mathrm{vec}}(x),\quad \mathop{\mathrm{vec}}\left("
+                        r"\frac{\partial L}{\partial x}\right) = A^\top \mathop{\mathrm{vec}}(\delta_y)"],
+    "signal_filter": [r"\delta_x = B^\top \delta_y"],  # with a bias
     "maxout_unit": [r"\frac{\partial y}{\partial x} = \bar{W}", r"\delta_x = \bar{W}^\top \delta_y"],
     # of vectors x_n of the card, one for each n
     "regression_bishop": [r"\frac{\partial E}{\partial w} = \sum_{n=1}^{N} (w^\top x_{n} - t_{n}) x_{n}"],
@@ -123,6 +126,8 @@ def test_a_wrong_matrix_form_is_never_passed(card: str, old: str, new: str) -> N
 
 
 DEFINED = [
+    ("signal_filter", "mask_matrix", r"\frac{\partial y_{t}}{\partial x_{i}}", r"\frac{\partial y_{i}}{\partial x_{t}}", "matrix_form"),
+    ("average_pooling", "mask_matrix", "= ", "= -", "matrix_form"),
     ("max_pooling_backward", "mask_matrix", "(i, j) = (i^*, j^*)", "i = i^*", "matrix_form"),
     ("max_pooling_backward", "mask_matrix", "(i, j) = ", "(j, i) = ", "matrix_form"),
     ("overlapping_max_pooling", "mask_matrix", "=", r"\ne", "matrix_form"),

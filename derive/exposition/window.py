@@ -38,7 +38,7 @@ def window(b: Builder, d: Story) -> None:
     b.prose("window_cases", op=d.op, n=w.n)
     b.math("window_cases", ex.eq(w.f, window_cases(d)) if w.n <= LISTED else general_case(d), d.scope)
     b.prose("window_derivative", slopes=d.slopes, z=b.m(w.z(1), d.scope), other=b.m(w.z(2), d.scope))
-    if w.n <= LISTED:
+    if w.n <= COMPARED:  # of more entries the general one says it more shortly
         b.math("window_jacobian", ex.eq(ex.Partial(w.f, w.z(1)), first_slope(d)), d.scope)
         b.prose("window_derivative_general")
     b.math("window_jacobian_general", ex.eq(ex.Partial(w.f, w.z(w.q)), slope(d)), d.scope)

@@ -169,8 +169,8 @@ def _volume(cells: list[Index]) -> int:
 
 Values = Mapping[Index, Any]
 _ABOVE, _BESIDE = 0.8, 0.9
-_MIDDLE, _BELOW = 2.4, 1.1
-_WIDE, _APART = 3.2, 0.9  # an output in a column, and the way to the next
+_MIDDLE, _BELOW = 2.4, 0.8
+_WIDE, _APART = 3.2, 0.68  # an output in a column, and the way to the next
 _ARROWS = 9  # more of them are a tangle
 _LANES = (0.37, -0.37, 0.29, -0.29)  # below and above the middle of a row
 _FITS = 3  # signs of a sum within a cell
@@ -205,7 +205,7 @@ def routing(example: Example, letters: Letters, op: str) -> Scene | None:
     shared = any(example.role(cell) == "shared" for cell in example.source)
     say = letters.say
     words = [("chosen", say("legend_chosen", op=op)), *([("shared", say("legend_shared"))] if shared else [])]
-    entries, end, low = legend(words, _BESIDE, bottom + 0.4, max(right - _BESIDE, 9))
+    entries, end, low = legend(words, _BESIDE, bottom + 0.4, max(right - _BESIDE, 13))
     return Scene("routing", say("routing_title"), _description(example, letters, op), max(right + 0.2, end), low + 0.1,
                  (*items, *entries))
 
@@ -242,12 +242,12 @@ def _column(example: Example, letters: Letters, grid: Grid, middle: float, name:
     for n, (at, cell) in enumerate(example.chosen.items()):
         y = top + n * _APART
         text = f"{letters.entry(name, at)[:-1]} = {values[at]}$"
-        items.append(Cell(x, y, "cell", text, width=_WIDE, height=_APART - 0.15))
+        items.append(Cell(x, y, "cell", text, width=_WIDE, height=_APART - 0.1))
         u, v = grid.middle(cell)
         row = lanes.setdefault(v, {})  # a lane for each entry, beside the numbers of a row, not through them
         free = [lane for lane in _lanes(example, cell) if lane not in row.values()]
         v += row.setdefault(cell, free[0] if free else _LANES[0])
-        w = y + _APART / 2 - 0.08
+        w = y + _APART / 2 - 0.05
         end = u + (0.49 if example.role(cell) == "shared" else 0.4)  # beside a sum that stands there
         path = ((end, v), (grid.right + 0.1, v), (x - 0.35, w), (x - 0.08, w))
         items.append(Line(path if role == "forward" else path[::-1], role, smooth=True))

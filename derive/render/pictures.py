@@ -11,6 +11,7 @@ from pylatex.utils import NoEscape
 
 from derive.card import file_stem
 from derive.render import prose
+from derive.render.drawings import guard_drawing
 from derive.render.hypertext import runs
 from derive.render.read_back import guard_picture
 from derive.sheet import Cell, Item, Line, Point, Scene
@@ -36,6 +37,7 @@ def svg(scene: Scene, *, standalone: bool = True, identity: str = "figure") -> s
     style = (templates() / "pages" / "figure.css").read_text("utf-8") if standalone else ""
     made = str(_svg_pages().get_template("figure.svg").render(scene=scene, style=style, id=identity)).strip() + "\n"
     guard_picture(made, scene)
+    guard_drawing(made, scene, UNIT)
     return made
 
 
@@ -105,7 +107,9 @@ def tikz(scene: Scene) -> NoEscape:
     Neighbouring cells of a role are one path, which takes TeX a fraction of the time.
     """
     cells = [item for item in scene.items if isinstance(item, Cell) and (item.text or item.note)]
-    return NoEscape(_tikz_pages().get_template("figure.tex").render(groups=_groups(scene.items), numbers=cells).strip())
+    made = _tikz_pages().get_template("figure.tex").render(groups=_groups(scene.items), numbers=cells).strip()
+    guard_drawing(made, scene, 1)
+    return NoEscape(made)
 
 
 def _groups(items: Iterable[Item]) -> list[list[Item]]:

@@ -18,9 +18,11 @@ def moves(module: Module) -> bool:
     head, value = module.equations[0].terms
     (source,) = module.inputs
     read = [n for n in ex.walk(value) if isinstance(n, ex.Entry) and n.tensor == source]
+    if any(isinstance(e, ex.Entry) for n in read for i in n.indices for e in ex.walk(i)):
+        return False  # an entry that is looked up
     axes = [*(len(n.indices) for n in read), len(head.indices) if isinstance(head, ex.Entry) else 0]
     moving = any(isinstance(n, ex.SetApp) for n in ex.walk(value)) or any(
-        not isinstance(i, ex.Idx) for n in read for i in n.indices)
+        not isinstance(i, ex.Idx) and ex.free_indices(i) for n in read for i in n.indices)
     return moving and all(0 < n <= _MOST for n in axes) and is_linear(value, source)
 
 

@@ -53,9 +53,9 @@ def build(b: Builder, subject: Subject) -> None:
     b.blocks += told.blocks
     numbers.asked(b, subject)
     whole.picked(b, subject)
-    whole.shapes(b, subject)
+    shaped = whole.shapes(b, subject)
     meanings(b, subject)
-    extents(b, subject)
+    extents(b, subject, shaped)
     if subject.held:
         b.prose("answer_held", letters=[b.m(Entry(name, ())) for name in subject.held])
     remark(b, subject)
@@ -100,14 +100,17 @@ def meanings(b: Builder, subject: Subject) -> None:
         reading.sizes(b, subject)
 
 
-def extents(b: Builder, subject: Subject) -> None:
-    """Of what a number of entries is that neither the question nor the answer has told."""
-    names = {n.name for m in b.blocks if isinstance(m, Math) for n in walk(m.expr) if isinstance(n, Size)}
+def extents(b: Builder, subject: Subject, shaped: set[str]) -> None:
+    """Sizes that neither the question nor the answer has told: numbers of entries, and letters that the card lacks."""
+    shown = [n for m in b.blocks if isinstance(m, Math) for n in walk(m.expr)]
+    names = {n.name for n in shown if isinstance(n, Size)}
     names -= {n.name for m in b.inline for n in walk(m.expr) if isinstance(n, Size)}
     names = {name for name in names if not subject.on_card(name)}
+    used = {n.tensor.removeprefix("delta_") for n in shown if isinstance(n, Entry)} - shaped
     rows: list[tuple[str, list[str]]] = []
     for symbol in map(subject.module.table.named, (*subject.module.given, *subject.module.defined)):
-        if symbol is not None and names & {*symbol.sizes}:
+        brought = symbol is not None and symbol.name in used and symbol.sizes and not subject.on_card(symbol.name)
+        if symbol is not None and (brought or names & {*symbol.sizes}):
             names -= {*map(str, symbol.sizes)}
             rows.append((b.letter(symbol), [b.m(extent(size)) for size in symbol.sizes]))
     b.prose("answer_extents", rows=rows)

@@ -131,7 +131,8 @@ def masked(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
 
 def linear(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
     """y = A x + b of what is linear in x: its derivatives as a matrix, by which δ_y goes back to ``gradient``."""
-    if not moves(subject.module) or wrt not in subject.module.inputs:
+    module = subject.module
+    if module.table.named(MASK) is None or not moves(module) or wrt not in module.inputs:
         return
     output, source = subject.output, _source(subject, wrt)
     column = max(len(output.indices), len(source.indices)) > 1
@@ -140,23 +141,26 @@ def linear(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
     jacobian = subject.messages.jacobian(wrt)
     before = cast(Partial, jacobian.before)
     known = any(isinstance(m, Math) and isinstance(m.expr, Rel) and m.expr.terms[0] is before for m in b.blocks)
-    derivative = before if known else printed(cast(Expr, jacobian.after), before, subject.module)
-    _carries(b, subject, derivative, source, gradient, column, not has_rest(subject.module))
+    derivative = before if known else printed(cast(Expr, jacobian.after), before, module)
+    _carries(b, subject, derivative, source, gradient, not has_rest(module))
 
 
 def _source(subject: Subject, wrt: str) -> Entry:
     return cast(Entry, cast(Partial, subject.messages.jacobian(wrt).before).wrt)
 
 
-def _carries(b: Builder, subject: Subject, derivative: Expr, source: Entry, gradient: Expr, column: bool | None = None,
-             forward: bool = True) -> None:
+def _carries(b: Builder, subject: Subject, derivative: Expr, source: Entry, gradient: Expr, forward: bool = True
+             ) -> None:
     """S_{ki} = ∂f_k/∂x_i, f = S x where nothing is added to it, δ_x = S^⊤ δ_f; arrays of more axes as columns."""
     output, matrix = subject.output, Entry(MASK, ())
-    column = len(output.indices) > 1 if column is None else column
     b.math("mask_matrix", eq(Entry(MASK, (*output.indices, *source.indices)), derivative), definition=True)
-    f, x, delta, back = (Fn(COLUMN, (e,)) if column else e for e in (*(
-        Entry(name, ()) for name in (output.tensor, source.tensor, f"delta_{output.tensor}")), gradient))
-    forms = (eq(f, product(matrix, x)), eq(back, product(transposed(matrix), delta)))
+
+    def stacked(of: Entry, whole: Expr) -> Expr:
+        return Fn(COLUMN, (whole,)) if len(of.indices) > 1 else whole
+
+    f, x, delta = (stacked(of, Entry(name, ())) for of, name in (
+        (output, output.tensor), (source, source.tensor), (output, f"delta_{output.tensor}")))
+    forms = (eq(f, product(matrix, x)), eq(stacked(source, gradient), product(transposed(matrix), delta)))
     b.blocks.append(_read_back(b, joined(forms if forward else forms[1:])))
 
 
@@ -177,8 +181,8 @@ def picked(b: Builder, subject: Subject) -> None:
         b.joined("picked", (s.definition for s in own), definition=True)
 
 
-def shapes(b: Builder, subject: Subject) -> None:
-    """The shapes of the letters in the matrix forms, and what their signs mean."""
+def shapes(b: Builder, subject: Subject) -> set[str]:
+    """The shapes of the letters in the matrix forms, and what their signs mean; the names of the letters."""
     forms = [block for block in b.blocks if isinstance(block, Math) and block.scope == WHOLE and not subject.is_window
              and r"\mathrm{vec}" not in block.latex]
     table, found = b.tables[WHOLE], dict[tuple[str, ...], list[str]]()
@@ -192,3 +196,4 @@ def shapes(b: Builder, subject: Subject) -> None:
     if forms:
         b.prose("answer_shapes", shapes=list(found.items()), rows=subject.module.table.rows, letter=b.gradient,
                 deltas=any(name.startswith("delta_") and not is_own(table.named(name)) for name, _ in names), **signs)
+    return {entry.tensor for entry in letters}

@@ -75,6 +75,13 @@ def test_it_comes_first_where_the_card_writes_vectors_and_behind_the_entries_els
     assert scopes("softmax_jacobian") == ["layer", WHOLE]
 
 
+def test_letters_that_a_card_lacks_have_their_sizes() -> None:
+    card = Card.parse("---\nid: told\n---\n\n# Question\nA one-dimensional convolution has 3 input channels, 4 output channels, kernel "
+                      "size 5, a bias per output channel and no padding. Derive the backward message.\n")
+    words = " ".join(getattr(b, "text", "") for b in derive.solve(card).sheet.answer)
+    assert "$W$ is $4$ × $3$ × $5$" in words.replace("\u00a0", " ")
+
+
 @pytest.mark.parametrize(("card", "said"), [
     ("regression_bishop", "In the matrix form $w$ and $x_{n}$ are columns of length $m$."),
     ("embeddings_averaged", r"In the matrix form $e_{t}$, $w$ and $\bar{e}$ are columns of length $d$."),

@@ -29,6 +29,7 @@ def asked(question: str) -> str:
 
 @pytest.mark.parametrize(("question", "derivatives"), [
     (rf"{LINE} Compute $dw$ and $db$.", "L/w L/b"),
+    (rf"{LINE} This is the squared error with respect to the target $t$. Derive $\partial L/\partial w$.", "L/w"),
     (rf"{DEEP} Derive $\delta_z$.", "L/z"), (rf"{MAP} Derive $\delta_x$ from $\delta_y$.", "loss/x"),
     (rf"{MAP} Derive $\delta_x$ and $\delta_W$ in terms of $\delta_y$.", "loss/x loss/W"),
     (rf"{MAP} The gradient of the loss with respect to $W$ is to be derived.", "loss/W"),

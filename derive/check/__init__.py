@@ -21,11 +21,11 @@ from derive.check.counting import (
     running,
     shifts,
 )
-from derive.check.examples import Numbers, at_numbers, counted_from_1, moved, told
+from derive.check.examples import Numbers, at_numbers, counted_from_1, given, moved, told
 from derive.check.geometries import geometries, is_open, merged
 from derive.check.judging.mistakes import follows
 from derive.check.judging.signs import positive
-from derive.check.judging.supposed import fixing
+from derive.check.judging.supposed import compatible, fixing
 from derive.check.judging.verdict import Found, Judge
 from derive.check.letters import numeric, paired, sized
 from derive.check.partly import partly
@@ -292,6 +292,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
     if readings.more:
         return Found(Verdict.NOT_READ, readings.more)
+    if numbers and not compatible([*conditions(readings.first), *given(numbers)]):
+        numbers = {}  # of another case
     if numeric(item.link.terms[-1]) and not judge.agrees(item.link):
         if readings.first is not None and (found := judge(item.link, readings.first)).verdict in RIGHT:
             return found  # whatever numbers the other letters have

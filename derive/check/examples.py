@@ -25,6 +25,7 @@ from derive.expr import (
     Rel,
     Size,
     conditions,
+    eq,
     items,
     joined,
     transform,
@@ -67,6 +68,11 @@ def told(node: Cond, known: Numbers, module: Module) -> Numbers:
                 continue
             found[head.tensor] = {**(found.get(head.tensor, {}) if head.indices else {}), **entries}
     return found
+
+
+def given(known: Numbers) -> Iterator[Rel]:
+    """x_1 = 2 for each entry."""
+    yield from (eq(Entry(name, tuple(map(Num, at))), Num(n)) for name, own in known.items() for at, n in own.items())
 
 
 def _entries(head: Entry, value: Node, module: Module) -> Iterator[tuple[Index, Fraction]]:

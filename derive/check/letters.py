@@ -268,9 +268,14 @@ def own_letters(node: _C, letters: Letters) -> _C:
     """The statement in letters of the layer alone.
 
     L has its name, whatever letter it has; a δ_t of no t of the layer is a letter of its own; what is no part of the
-    layer is written out; n of Σ_{i=1}^{n} over all of an axis is no number.
+    layer is written out; n of Σ_{i=1}^{n} over all of an axis is no number; w_{j0} is the bias (w_0)_j.
     """
     def replaced(part: Node) -> Node | None:
+        if isinstance(part, Entry) and ZERO in part.indices:
+            bias = letters.module.table.named(f"{part.tensor}_0")
+            if bias is not None and len(bias.axes) == len(part.indices) - 1:
+                at = part.indices.index(ZERO)
+                return Entry(bias.name, part.indices[:at] + part.indices[at + 1:])
         if isinstance(part, Partial) and isinstance(part.of, Entry) and not part.of.indices and not letters.known(
                 part.of.tensor) and part.of.tensor in _LOSSES:
             return Partial(Entry(LOSS, ()), part.wrt)
@@ -306,20 +311,19 @@ def entrywise(node: _C) -> _C:
 def _unlimited(node: _C, letters: Letters) -> _C:
     """Σ_{i=1}^{m} over all of an axis without limits; m is its extent then, if nothing else is known of it."""
     found = axes(letters.module)
-    mapping: dict[Node, Node] = {}
-    for part in walk(node):
-        if isinstance(part, Reduce) and part.op == "sum" and part.binder.cond is None:
-            limits = [_whole(v, low, high, part.body, letters, found) for v, low, high in zip(
-                part.binder.variables, part.binder.lower, part.binder.upper, strict=True)]
-            if any(limits):
-                binder = Binder(
-                    part.binder.variables,
-                    tuple(None if whole else low for low, whole in zip(part.binder.lower, limits, strict=True)),
-                    tuple(None if whole else high for high, whole in zip(part.binder.upper, limits, strict=True)), None)
-                mapping[part] = Reduce("sum", binder, part.body)
-    for part, wide in mapping.items():  # one at a time: a sum within another is another node then
-        node = transform(node, lambda n, part=part, wide=wide: wide if n is part else None, Reduce)  # type: ignore[misc]
-    return node
+
+    def wide(part: Node) -> Node | None:
+        if not isinstance(part, Reduce) or part.op != "sum" or part.binder.cond is not None:
+            return None
+        own = part.binder
+        limits = [_whole(v, low, high, part.body, letters, found) for v, low, high in zip(
+            own.variables, own.lower, own.upper, strict=True)]
+        binder = Binder(own.variables,
+                        tuple(None if whole else low for low, whole in zip(own.lower, limits, strict=True)),
+                        tuple(None if whole else high for high, whole in zip(own.upper, limits, strict=True)), None)
+        return Reduce("sum", binder, part.body) if any(limits) else None
+
+    return transform(node, wide, Reduce)
 
 
 def _whole(variable: Idx, low: Expr | None, high: Expr | None, body: Expr, letters: Letters, found: Axes) -> bool:

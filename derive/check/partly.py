@@ -24,7 +24,8 @@ def partly(items: Iterable[tuple[Item, bool, str]], judge: Judge) -> dict[str, t
     found = dict[str, tuple[Item, str]]()
     for item, defines, behind in items:
         head = item.node.terms[0] if isinstance(item.node, Rel) else None
-        if item.letter and (defines or isinstance(head, Entry)) and judge(item.link, item.cond).verdict not in RIGHT:
+        told = item.letter and item.kind is not Kind_.CONDITION and (defines or isinstance(head, Entry))
+        if told and judge(item.link, item.cond).verdict not in RIGHT:
             found.setdefault(item.letter, (item, item.otherwise))
         if not isinstance(head, Entry):
             continue

@@ -43,7 +43,7 @@ from derive.verify.report import ENOUGH
 
 SETS = 3  # sets of sizes
 TIED = 6  # points with ties and zeros
-MOST_POINTS = 240
+MOST_POINTS = 400
 PLACES = "{places}"  # in an evidence, where the sizes of the points stand
 SIZES = "{sizes %d}"  # and the first of them, at which a prover was asked
 _SIZES = re.compile(r"\{sizes (\d)\}")

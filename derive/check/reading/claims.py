@@ -427,7 +427,7 @@ def _restricts(node: Rel, letters: Letters) -> bool:
     free = isinstance(head, Entry) and head.tensor in module.given
     if isinstance(head, Size) and any(isinstance(n, Fn) and n.name == "floor" for n in walk(node.terms[-1])):
         return False
-    if arrives(head, module) is not None and numeric(node.terms[-1]):
+    if arrives(own_letters(node, letters).terms[0], module) is not None and numeric(node.terms[-1]):
         return True
     indexed = any(isinstance(n, Idx) for n in walk(head)) and of_indices(node)  # (i - k) mod 2 = 0
     return isinstance(head, (Idx, Size, Num)) or free or not isinstance(head, Expr) or indexed

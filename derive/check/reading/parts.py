@@ -80,7 +80,7 @@ def numbered(formula: Formula) -> Iterator[Formula]:
     ∂L/∂s = y - t =: δ as that and δ = y - t.
     """
     named = _NAMES.search(formula.latex)
-    if named is not None and len(chain := _terms(formula.latex[:named.start()])) > 1:
+    if named is not None and len(chain := _terms(_chains(formula.latex[:named.start()])[-1])) > 1:
         yield replace(formula, latex=formula.latex[:named.start()])
         yield replace(formula, latex=f"{formula.latex[named.end():].strip(' ,.;')} = {chain[-1]}")
         return
@@ -120,7 +120,7 @@ def _chains(latex: str) -> list[str]:
 
 def _terms(latex: str) -> list[str]:
     """What stands between the equality signs of a chain of one row; all of it where there is more."""
-    depth, cuts = 0, [-1]
+    depth, cuts, latex = 0, [-1], re.sub(r"(?<!\\)\\[,;:!]", "  ", latex)
     for mark in _BRACKETS.finditer(latex):
         depth += _deeper(mark)
         if depth == 0 and mark[0] == "=":

@@ -23,7 +23,7 @@ _IS_GRADIENT = re.compile(
     rf"{_DELTA}(?:{_DENOTES})?(?:the\s+)?(?:partial\s+)?(?:gradient|derivative)s?\s+"
     r"(?:of\s+(?:\$\s*(?P<loss>\w)\s*\$|the\s+(?:loss|cost|error))\s+)?"
     r"(?:with\s+respect\s+to|w\.?\s?r\.?\s?t\.?|by)\s+(?:the\s+\w+\s+)?\$\s*(?P<by>[^$=]+?)\s*\$", re.IGNORECASE)
-_ALMOST = re.compile(r"\\(?:approx|simeq|cong)(?=\s*&?\s*(?:[-(]?\s*\d|[-(]?\\frac\s*\{?\s*\d|\\begin\{.?matrix))"
+_ALMOST = re.compile(r"\\(?:approx|simeq|cong)(?=\s*&?\s*(?:[-(\[\s]{0,4}\d|[-(]?\\frac\s*\{?\s*\d|\\begin\{.?matrix))"
                      r"|\\(?:doteq|equiv|triangleq)(?![A-Za-z])")
 _STRUCK = re.compile(r"~~(?=\S).*?~~", re.DOTALL)
 _SOLUTION = re.compile(r"\A.*?^#+\s*Solution[^\n]*$", re.DOTALL | re.MULTILINE)

@@ -162,7 +162,8 @@ class Beside(Attached):
         doubt = doubt or self._in_plain_text(start, stop, spans)
         if not doubt and (supposed := phrases("CLAIM_SUPPOSED").search(self._without(spans, start, stop))) is not None:
             doubt = f"“{supposed[0]}” beside it may be supposed"
-        return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
+        return Readings(joined(sure) if sure else None, tuple(
+            joined([*sure, c]) for c in others if compatible([*sure, *conditions(c)])), doubt,
                         self._denied(own, start, stop), unsure, self.last(own) in listed("DEFINES"),
                         bool(strange or regional) and parts,
                         self._apart(own, start, stop, bool(told), (*gloss_, *said)) or (

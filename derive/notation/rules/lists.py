@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
-from derive.notation.pieces import running
+from derive.notation.pieces import Running, running
 from derive.notation.rules import trees
 from derive.records import dataclass, replace
 
@@ -214,7 +214,7 @@ def _sequences(formulas: list[Formula], beside: set[str]) -> set[str]:
     """The letters x that stand with their place wherever more than x is written: x(n), x(n - Dk), x_i(m), n and m run.
     """
     trees_ = [f.tree for f in formulas if f.tree is not None and len(f.tree) > 1]
-    chains = [r for tree in trees_ for r in running(tree) if len(r.ends) > 1]
+    chains = [r for tree in trees_ for r in running(tree) if len(r.ends) > 1 and not _of_values(r)]
     ranged = {id(i) for r in chains for i in r.items}
     found: dict[bool | None, set[str]] = {True: set(), False: set(), None: set()}
     values = (i for tree in trees_ for part in trees.statements(tree) for own, *others in (trees.sides(part),)
@@ -229,6 +229,13 @@ def _sequences(formulas: list[Formula], beside: set[str]) -> set[str]:
                     id(run) not in below or trees.called(run, n, *_PLACES) is not None):
                 found[_in_place(run, n, runs)].add(str(tr.base_of(item)))
     return found[True] - found[False]
+
+
+def _of_values(chain: Running) -> bool:
+    """-1 ≤ x ≤ 1, 0 < x < 1: no index lies below 0, or strictly between numbers."""
+    ends = [i for end in chain.ends for i in end]
+    return all(tr.is_token(i, "NUMBER", "MINUS") for i in ends) and (
+        tr.has(ends, "MINUS") or all(i.text in "<>" for i in chain.items if tr.is_token(i, "REL")))
 
 
 def _in_place(run: trees.Run, n: int, runs: set[str]) -> bool | None:

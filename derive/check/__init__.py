@@ -373,5 +373,5 @@ def _cause(item: Item, wrong: Sequence[Item], judge: Judge) -> int | None:
 
 
 def _judged(item: Item, found: Found, mistake: str = "", line: int | None = None) -> Judged:
-    return Judged(item.formula.line, item.formula.latex, found.verdict, found.reason, found.counterexample,
-                  mistake or None, line)
+    return Judged(item.formula.line, item.shown or item.formula.latex, found.verdict, found.reason,
+                  found.counterexample, mistake or None, line)

@@ -27,8 +27,8 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     (SWISH, r"Away from $x = -3$ and $x = 3$ it is smooth. For $x < -3$ we have $h(x) = 0$, for $x > 3$, $h(x) = x$.", "pp"),
     (UNITS, r"$\frac{\partial z_j}{\partial w_{j0}} = 1 - z_j^2$, $\frac{\partial a_j}{\partial w_{j0}} = 0$", "px"),
     (FORM, r"$s = \sum_{i=1}^m \sum_{j=1}^n e_i R_{ij} o_j$, $s = \sum_{i=1}^m \sum_{j=1}^n e_i R_{ij} e_i$", "px"),
-    (CONV, r"With $\delta_k = \frac{\partial L}{\partial y_k}$, where $\delta_{i-a} = 0$ if $i - a$ is out of range. Thus"
-           r" $\frac{\partial L}{\partial w_a} = \sum_k \delta_k x_{k+a}$ and $\frac{\partial L}{\partial b} = \delta_k$.", "px"),
+    (CONV, r"With $\delta_k = \frac{\partial L}{\partial y_k}$, $\delta_{i-a} = 0$ beyond." "\n\n" r"We get $\frac{\partial L}{"
+           r"\partial w_a} = \sum_k \delta_k x_{k+a}$ and $\frac{\partial L}{\partial b} = \sum_k \delta_{k+1}$.", "px"),
     (NET, r"$$\frac{\partial E}{\partial y} = y - t, \quad \frac{\partial E}{\partial z_m} = (y - t)\, v_m (1 - h_m^2) =: \delta_m$$"
           r" $\frac{\partial E}{\partial W_{md}} = \delta_m x_d$, $\frac{\partial E}{\partial W_{md}} = \delta_d x_m$", "pppx"),
     (NEURON, r"$w = (1, -1)$, $x = (2, 1)$, $b = 0$, $t = 1$ give $s = 1$ and $\frac{\partial \ell}{\partial w} \approx (-0.538,"

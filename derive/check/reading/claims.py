@@ -29,7 +29,7 @@ from derive.check.letters import (
     told,
     upstream,
 )
-from derive.check.reading.parts import continued, implied, numbered, unboxed
+from derive.check.reading.parts import continued, implied, links, numbered, unboxed
 from derive.check.reading.texts import rounded
 from derive.check.reading.worded import (
     arguments,
@@ -151,6 +151,7 @@ class Item:
     letter: str = ""  # its name
     step: Rel | None = None  # b = c of the link a = c of a chain a = b = c
     uses: frozenset[str] = frozenset()  # the letters in it that the solution, or the question beside the layer, defines
+    shown: str = ""  # the link as it is written, where the formula is a chain
 
     @property
     def link(self) -> Rel:
@@ -255,11 +256,19 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
                             and not _of_another(i.node))
             reading = replace(reading, module=other.module, table=other.table, definitions=defined)
             groups = [_better(group, read, reasons, reading) for group, read in zip(groups, again, strict=True)]
-    found_ = (replace(item, formula=spelt[item.formula.line, item.formula.column]) if (
-        item.formula.line, item.formula.column) in spelt else item for group in groups for item in group)
+    whole = [[replace(i, formula=spelt.get((i.formula.line, i.formula.column), i.formula)) for i in g] for g in groups]
+    found_ = (replace(item, shown=shown) for group, own in zip(whole, groups, strict=True)
+              for item, shown in zip(group, _shown(own, group), strict=True))
     own = Reading(letters.module, table, definitions=tuple(letters.stars))
     return Solution(tuple(i for i in found_ if not _DELTA.fullmatch(i.formula.latex)), own,
                     tuple(node for node in (*read, *_listed(asked, letters)) if isinstance(node, Cond)))
+
+
+def _shown(group: Sequence[Item], written: Sequence[Item]) -> Sequence[str]:
+    """The links of a chain one by one, where each is an item and none is rounded."""
+    plain = len(group) > 1 and "\\approx" not in written[0].formula.latex
+    found = links(group[0].formula.latex) if plain else ()
+    return found if len(found) == len(group) else [""] * len(group)
 
 
 def _listed(asked: Sequence[Formula], letters: Letters) -> Iterator[Node | DeriveError]:

@@ -96,6 +96,12 @@ def numbered(formula: Formula) -> Iterator[Formula]:
             yield replace(formula, latex=f"{terms[0]}={terms[n]}")
 
 
+def links(latex: str) -> list[str]:
+    """a = b and a = c of a chain a = b = c, and of each chain of a list."""
+    each = ([t.strip(" \n,.;:&") for t in _terms(chain)] for chain in _chains(latex))
+    return [f"{head} = {value}" for head, *values in each for value in values]
+
+
 def _chains(latex: str) -> list[str]:
     r"""The chains of equations between \quad, and those of the rows of an alignment; all of it where there is more."""
     whole = _ALIGNED.fullmatch(latex)
@@ -120,8 +126,8 @@ def _chains(latex: str) -> list[str]:
 
 def _terms(latex: str) -> list[str]:
     """What stands between the equality signs of a chain of one row; all of it where there is more."""
-    depth, cuts, latex = 0, [-1], re.sub(r"(?<!\\)\\[,;:!]", "  ", latex)
-    for mark in _BRACKETS.finditer(latex):
+    depth, cuts = 0, [-1]
+    for mark in _BRACKETS.finditer(re.sub(r"(?<!\\)\\[,;:!]", "  ", latex)):
         depth += _deeper(mark)
         if depth == 0 and mark[0] == "=":
             cuts.append(mark.start())

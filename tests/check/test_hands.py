@@ -35,6 +35,11 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
              r" -0.269)$, not $\frac{\partial \ell}{\partial b} \approx (-0.269)$; $\frac{\partial \ell}{\partial w} \approx (-0.269,"
              r" -0.269)$.", "pp-x"),
     (ELU, r"For $x < 0$, $f'(x) = \alpha e^x = f(x) - \alpha$. At $x = 0$ there is a kink.", "px"),
+    (HARD, r"Equivalently, $f'(x) = \mathbb{1}[|x| > 1]$ away from the kinks. It has none at $x = \pm 1$.", "x"),
+    (HARD, r"Equivalently, $f'(x) = \mathbb{1}[|x| < 1]$ away from the kinks. It has none at $x = \pm 1$.", "p"),
+    (RELU, "At $s_k = 0$ we pick $0$.\n\nb) " + CASES.rpartition("\n")[2].replace("OP", "<") + "\n\n(c) If $s_k = 0$, no.", "x"),
+    (RELU, r"Only the term of $x_i$ survives, hence $\frac{\partial s_k}{\partial x_i} = w_{ik}$.", "x"),
+    (RELU, r"The first term is therefore $\frac{\partial s_k}{\partial x_i} = w_{ik}$.", "-"),
     (RELU, CASES.replace("OP", ">"), "pp"), (RELU, CASES.replace("OP", "<"), "px"),
 ]  # fmt: skip
 

@@ -25,6 +25,7 @@ _IS_GRADIENT = re.compile(
     r"(?:with\s+respect\s+to|w\.?\s?r\.?\s?t\.?|by)\s+(?:the\s+\w+\s+)?\$\s*(?P<by>[^$=]+?)\s*\$", re.IGNORECASE)
 _ALMOST = re.compile(r"\\(?:approx|simeq|cong)(?=\s*&?\s*(?:[-(\[\s]{0,4}\d|[-(]?\\frac\s*\{?\s*\d|\\begin\{.?matrix))"
                      r"|\\(?:doteq|equiv|triangleq)(?![A-Za-z])")
+_BOTH = re.compile(r"(\\?[A-Za-z]+(?:_\w|_\{\w+\})?)\s*=\s*\\pm\s*(\d+(?:\.\d+)?|\\?[A-Za-z]+)(?=\s*[.,;]?\s*$)")
 _STRUCK = re.compile(r"~~(?=\S).*?~~", re.DOTALL)
 _SOLUTION = re.compile(r"\A.*?^#+\s*Solution[^\n]*$", re.DOTALL | re.MULTILINE)
 
@@ -43,8 +44,8 @@ def unstruck(text: str) -> str:
 
 
 def rounded(latex: str) -> str:
-    r"""\approx in front of a number, \doteq and \equiv as =."""
-    return _ALMOST.sub("=", latex)
+    r"""\approx in front of a number, \doteq and \equiv as =; x = \pm 1 as |x| = 1."""
+    return _BOTH.sub(r"|\1| = \2", _ALMOST.sub("=", latex))
 
 
 def told_deltas(text: str) -> str:

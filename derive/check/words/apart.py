@@ -89,6 +89,8 @@ def of_part(before: str, near: str, names: frozenset[str], module: Module) -> st
     words = [w for w in _words(near) if len(w) > 1 or w.isdigit()]
     while words and words[-1] in words_of("en", "CLAIM_GIVES"):
         words.pop()
+    if words_of("en", "CLAIM_CONCLUDES") & {*words[-1:]} and not words_of("en", "CLAIM_GIVES") & {*words[-2:-1]}:
+        words, near = [], ""  # what stands before it is a reason
     told = [w for w in words[-5:] if w in words_of("en", "CLAIM_PARTIAL")]
     told += re.findall(rows("CLAIM_PIECE"), near, re.IGNORECASE)[-1:]
     told += [w for w in words[-2:] if w in words_of("en", "CLAIM_SINGLE")]

@@ -253,7 +253,8 @@ class Beside(Attached):
 
         Not what fixes numbers of the layer where the equation is looked at.
         """
-        low, high = self.sentence(start - 1)[0] if start else start, self.sentence(own.start)[1]
+        low = start if self.parted(start - 2, own.start) else self.sentence(max(start - 1, 0))[0]
+        high = self.sentence(own.start)[1]
         for p in self.places:
             node = p.item.node
             if not low <= p.start < high or p.item.formula is own.item.formula or "=" not in p.item.formula.latex:
@@ -350,6 +351,7 @@ class Beside(Attached):
         Not those of the letters that the equation tells cases of: it is about all of them.
         """
         until = self.sentence(min(stop + 1, len(self.text)))[1]
+        until = stop if self.parted(own.stop, until) else until
         found = [p.item.node for p in self.places if p.item.kind is Kind_.CONDITION and p.item.node is not None
                  and p.start < until and not any(a <= p.start < b for a, b in (*self._lacking, *(
                      (t.start, t.stop) for t in self.properties)))]

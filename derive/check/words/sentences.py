@@ -38,6 +38,7 @@ _SHUT = re.compile(r"[\s$\0]*(?:[.;]|\Z)")
 _SOME_OF = frozenset("all any each every some only except without most many other others which that where we get"
                      .split())
 _OPEN_WITH_THAT = frozenset("provided case assume suppose assuming supposing".split())
+_PART = re.compile(r"\n\s*(?:\*\*)?\(?[a-h]\)")  # (b) …, **c)** …
 _TELLS = re.compile(r"[a-z]?\s*where\b", re.IGNORECASE)  # where p_k = …: what the letter is
 
 
@@ -152,6 +153,10 @@ class Sentences:
                 return
             yield low, high
             start = low
+
+    def parted(self, low: int, high: int) -> bool:
+        """Whether another part of the solution begins between."""
+        return _PART.search(self.text, max(low, 0), high) is not None
 
     def clause(self, own: Place, start: int) -> str:
         """The words in front of it, behind the equation before it and the last full stop."""

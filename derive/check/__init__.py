@@ -53,6 +53,7 @@ __all__ = ["Answered", "Judged", "Points", "Report", "check", "forget"]
 _MOST = 64  # cards, and layers with the letters of a solution, that are remembered
 _OTHER = re.compile(r"\\leftarrow|\\(?:partial|nabla).*(?:\\(?:approx|propto|sim|to|leq?|geq?)(?![A-Za-z])|[<>])",
                     re.DOTALL)  # claims that are no equations
+_ARROW = re.compile(r"\\(?:leftarrow|gets)(?![A-Za-z])")
 _UPDATES = re.compile(r"\s*(\\?[A-Za-z]+)\s*\\(?:leftarrow|gets)(?![A-Za-z])")
 _EQUATES = re.compile(r"=|\\(?:approx|doteq|equiv)(?![A-Za-z])")
 _judges: dict[tuple[Reading, tuple[Cond, ...]], Judge] = {}
@@ -312,6 +313,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, the
     if found.verdict == Verdict.REFUTED:
         found = next((f for other in _otherwise(item.link, judge.module)
                       if (f := judge(other, readings.first)).verdict in RIGHT), found)
+    if found.verdict not in RIGHT and _ARROW.search(item.formula.latex):  # an update may have more in it
+        return Found(Verdict.NOT_READ, "it is no equation")
     if found.verdict != Verdict.REFUTED:
         return Found(Verdict.NOT_READ, item.reason) if item.reading is not None and item.reading.refutes else found
     unsure = item.reason if item.reading is not None and item.reading.unsure and not judge.whatever(

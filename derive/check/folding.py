@@ -12,7 +12,7 @@ from derive.notation.symbols import SymbolTable
 
 Found = dict[Node, Node]  # what the indices of a definition are
 _N = TypeVar("_N", bound=Node)
-_MOST = 6  # terms of a sum of which some are looked for
+_MOST = 6  # terms of a sum, factors of a product, of which some are looked for
 
 
 def folded(module: Module, definition: Rel, table: SymbolTable) -> Module | None:
@@ -49,10 +49,11 @@ class _Fold:
         found = next(self.match(self.value, node, {}), None)
         if found is not None:
             return cast(_N, subst(self.head, found))
-        if isinstance(node, Add) and isinstance(self.value, Add) and len(self.value.terms) < len(node.terms) <= _MOST:
-            for places, found in self._some(self.value.terms, node.terms, {}, ()):
-                rest = tuple(self(t) for n, t in enumerate(node.terms) if n not in places)
-                return cast(_N, Add((subst(self.head, found), *rest)))
+        if isinstance(node, (Add, Mul)) and type(node) is type(self.value):
+            few, many = self.value.children(), cast(tuple[Expr, ...], node.children())
+            for places, found in self._some(few, many, {}, ()) if len(few) < len(many) <= _MOST else ():
+                rest = tuple(self(t) for n, t in enumerate(many) if n not in places)
+                return cast(_N, type(node)((subst(self.head, found), *rest)))
         return rebuild(node, self)
 
     def match(self, pattern: Node, node: Node, known: Found) -> Iterator[Found]:

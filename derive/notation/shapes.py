@@ -202,7 +202,8 @@ _SPARE = "ijklmpqr"
 class Lowering:
     """Values under the shapes that a table declares; ``ranks`` supposes how many axes a letter leaves out.
 
-    ``trial``: only whether the shapes fit is asked; ``entrywise``: beside a ⊙, where h^2 is h ⊙ h.
+    ``trial``: only whether the shapes fit is asked; ``entrywise``: beside a ⊙ and in diag(h^2), where h^2 is
+    h ⊙ h.
     """
 
     table: SymbolTable
@@ -350,7 +351,7 @@ class Lowering:
             return Shaped((args[0].name if args and isinstance(args[0], ex.Size) else None,), lambda _: ex.ONE)
         if name == HADAMARD:
             return self.entries(args)
-        of = self.value(args[0])
+        of = (replace(self, entrywise=True) if name == DIAGONAL else self).value(args[0])
         if name in SOFTMAXES:
             return self.softmax(name, args, of)
         if name == TRANSPOSE:

@@ -28,7 +28,7 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     (UNITS, r"$\frac{\partial z_j}{\partial w_{j0}} = 1 - z_j^2$, $\frac{\partial a_j}{\partial w_{j0}} = 0$", "px"),
     (FORM, r"$s = \sum_{i=1}^m \sum_{j=1}^n e_i R_{ij} o_j$, $s = \sum_{i=1}^m \sum_{j=1}^n e_i R_{ij} e_i$", "px"),
     (CONV, r"With $\delta_k = \frac{\partial L}{\partial y_k}$, $\delta_{i-a} = 0$ beyond." "\n\n" r"We get $\frac{\partial L}{"
-           r"\partial w_a} = \sum_k \delta_k x_{k+a}$ and $\frac{\partial L}{\partial b} = \sum_k \delta_{k+1}$.", "px"),
+           r"\partial w_a} = \sum_k \delta_k x_{k+a}$ and $\frac{\partial L}{\partial b} = 2 \sum_k \delta_k$.", "px"),
     (NET, r"$$\frac{\partial E}{\partial y} = y - t, \quad \frac{\partial E}{\partial z_m} = (y - t)\, v_m (1 - h_m^2) =: \delta_m$$"
           r" $\frac{\partial E}{\partial W_{md}} = \delta_m x_d$, $\frac{\partial E}{\partial W_{md}} = \delta_d x_m$", "pppx"),
     (NEURON, r"$w = (1, -1)$, $x = (2, 1)$, $b = 0$, $t = 1$ give $s = 1$ and $\frac{\partial \ell}{\partial w} \approx (-0.538,"
@@ -40,6 +40,14 @@ SAID = [  # p: proved or tested, x: refuted, -: not read
     (RELU, "At $s_k = 0$ we pick $0$.\n\nb) " + CASES.rpartition("\n")[2].replace("OP", "<") + "\n\n(c) If $s_k = 0$, no.", "x"),
     (RELU, r"Only the term of $x_i$ survives, hence $\frac{\partial s_k}{\partial x_i} = w_{ik}$.", "x"),
     (RELU, r"The first term is therefore $\frac{\partial s_k}{\partial x_i} = w_{ik}$.", "-"),
+    (NET, r"$h = \tanh(z)$, $\frac{\partial E}{\partial z} = (y - t)\, \mathrm{diag}(1 - h^2)\, v$, $\frac{\partial E}{\partial z}"
+          r" = (y - t)\, \mathrm{diag}(1 + h^2)\, v$", "ppx"),
+    (FORM, r"$\frac{\partial s}{\partial e_i} = \sum_j R_{ij} o_j = (R o)_i$, $\frac{\partial s}{\partial o_j} = (R^\top e)_j$,"
+           r" $\frac{\partial s}{\partial e_i} = (R^\top o)_i$.", "pppx"),
+    (NEURON, r"$w_i \leftarrow w_i - \eta (y - t) x_i$, $w_i \leftarrow w_i - \eta (y - t) w_i$, $b \gets b - \eta \frac{\partial"
+             r" \ell}{\partial b}$.", "p-"),
+    (NEURON, r"Let $u = t s$. Then $\frac{\partial \ell}{\partial b} = y$. With $t = 0$ we have $\frac{\partial \ell}{\partial b}"
+             r" = y$.", "xp"),
     (RELU, CASES.replace("OP", ">"), "pp"), (RELU, CASES.replace("OP", "<"), "px"),
 ]  # fmt: skip
 

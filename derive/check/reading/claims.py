@@ -29,7 +29,7 @@ from derive.check.letters import (
     told,
     upstream,
 )
-from derive.check.reading.parts import continued, implied, links, numbered, unboxed
+from derive.check.reading.parts import continued, descended, implied, links, numbered, of_products, unboxed
 from derive.check.reading.texts import rounded
 from derive.check.reading.worded import (
     arguments,
@@ -204,9 +204,12 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     kronecker = "kronecker" in f"{question}{text}".lower() or KRONECKER.search(f"{question}{text}") is not None or (
         _beside_upstream(f"{question}{text}", module))
     parts = [p for f in formulas(text, first) for p in implied(f)]
-    pairs = [(p, whole) for p, whole in zip(parts, continued(map(unboxed, parts)), strict=True)
-             if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
-    found = [replace(f, latex=rounded(f.latex)) for _, p in pairs for f in numbered(p)]
+    output = module.table.named(module.output)
+    loss = output.latex if output is not None and not output.axes else ""
+    steps = [descended(p, loss) if loss else p for p in parts]
+    pairs = [(p, whole) for p, whole in zip(parts, continued(map(unboxed, steps)), strict=True)
+             if _RELATION.search(whole.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
+    found = [replace(f, latex=of_products(rounded(f.latex))) for _, p in pairs for f in numbered(p)]
     spelt = {(p.line, p.column): p for p, _ in pairs}
     if len(found) > MOST_CHECKED:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_CHECKED} of a solution are checked: part it")
@@ -267,8 +270,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
 def _shown(group: Sequence[Item], written: Sequence[Item]) -> Sequence[str]:
     """The links of a chain one by one, where each is an item and none is rounded."""
     plain = len(group) > 1 and "\\approx" not in written[0].formula.latex
-    found = links(group[0].formula.latex) if plain else ()
-    return found if len(found) == len(group) else [""] * len(group)
+    each = (links(items[0].formula.latex) for items in (written, group) if plain)
+    return next((found for found in each if len(found) == len(group)), [""] * len(group))
 
 
 def _listed(asked: Sequence[Formula], letters: Letters) -> Iterator[Node | DeriveError]:

@@ -259,8 +259,8 @@ class Beside(Attached):
             node = p.item.node
             if not low <= p.start < high or p.item.formula is own.item.formula or "=" not in p.item.formula.latex:
                 continue
-            if any(a <= p.start < b for a, b in said) or node is not None and all(
-                    c in fixed or every(c) in fixed for c in conditions(node)):
+            if any(a <= p.start < b for a, b in said) or node is not None and (self._tells(own, node) or all(
+                    c in fixed or every(c) in fixed for c in conditions(node))):
                 continue
             whole = p.item.kind is Kind_.CONDITION and isinstance(node, Rel) and node.ops == ("=",) and (any(
                 isinstance(n, Entry) and n.indices for n in walk(node)) or isinstance(node.terms[0], Size))
@@ -351,7 +351,9 @@ class Beside(Attached):
         Not those of the letters that the equation tells cases of: it is about all of them.
         """
         until = self.sentence(min(stop + 1, len(self.text)))[1]
-        until = stop if self.parted(own.stop, until) else until
+        own_sentence = self.parted(own.stop, until) or any(  # the condition behind it is of an equation there
+            stop <= p.start < until and p.item.kind is Kind_.CLAIM for p in self.places)
+        until = stop if own_sentence else until
         found = [p.item.node for p in self.places if p.item.kind is Kind_.CONDITION and p.item.node is not None
                  and p.start < until and not any(a <= p.start < b for a, b in (*self._lacking, *(
                      (t.start, t.stop) for t in self.properties)))]
@@ -365,12 +367,16 @@ class Beside(Attached):
             found += [c for w in worded if w is not None for c in (w, opposite(w)) if c is not None]
         if phrases("CLAIM_CLOSES").search(self.blank, *self.sentence(own.start)):
             found = [c for c in found if self.fixed.intersection(n.tensor for n in walk(c) if isinstance(n, Entry))]
-        own_ = {n.tensor for rel in compared(own.item.node) for n in walk(rel) if isinstance(n, Entry)} if (
-            own.item.node is not None) else set()
         cases = {i for rel in compared(own.item.node) if not of_values(rel) for i in free_indices(rel)} if (
             own.item.node is not None) else set()
-        return tuple(c for c in dict.fromkeys(found) if not (own_ and own_.issuperset(
-            n.tensor for n in walk(c) if isinstance(n, Entry))) and not (_of_indices(c) and cases >= free_indices(c)))
+        return tuple(c for c in dict.fromkeys(found) if not self._tells(own, c) and not (
+            _of_indices(c) and cases >= free_indices(c)))
+
+    def _tells(self, own: Place, cond: Cond) -> bool:
+        """Whether an equation tells cases of the letters of a condition: it is about all of them."""
+        told = {n.tensor for rel in compared(own.item.node) for n in walk(rel) if isinstance(n, Entry)} if (
+            own.item.node is not None) else set()
+        return bool(told) and told.issuperset(n.tensor for n in walk(cond) if isinstance(n, Entry))
 
 
 def _of_indices(cond: Cond) -> bool:

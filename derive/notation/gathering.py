@@ -54,7 +54,7 @@ def gather(
             seen.formula(tree)
             trees.append((source, tree))
     gathering = _Gathering(seen, table, Faces.of(faced, ranks))
-    found = replace(gathering.table(), rows=rows, pointers=frozenset(gathering.pointers))
+    found = replace(gathering.table(), rows=rows or gathering.rows, pointers=frozenset(gathering.pointers))
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
     shaped = inferred(
         replace(found, softmax="rows"), nodes, gathering.undecided(), gathering.plain(),

@@ -13,9 +13,24 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 
-from derive.expr import MINUS_ONE, Add, Entry, Expr, Fn, Infinity, Mul, Node, Num, Partial, Rel, walk
+from derive.expr import (
+    MINUS_ONE,
+    Add,
+    Entry,
+    Expr,
+    Fn,
+    Infinity,
+    Mul,
+    Node,
+    Num,
+    Partial,
+    Reduce,
+    Rel,
+    open_binder,
+    walk,
+)
 from derive.notation.elaboration import claims, fits, marked, rank_of, wholes
-from derive.notation.shapes import HADAMARD, MARKS, SOFTMAX, STARRED, TRANSPOSE, is_square
+from derive.notation.shapes import HADAMARD, INNER, MARKS, NORM, SOFTMAX, STARRED, TRANSPOSE, is_square
 from derive.notation.symbols import GREEK, SymbolTable, is_capital
 from derive.records import dataclass
 
@@ -42,6 +57,8 @@ def inferred(
     """
     claimed = [claim for node in nodes for claim in claims(node, table)]
     way = _Way.best(table, claimed, undecided)
+    if way.table != table and way.open_to(columns := _Way.of(table, claimed, undecided)):
+        return replace(way.settled(plain), open=way.open_to(columns))
     numbered = set() if plain else _numbered(claimed, table, decided)
     wide = _Way.best(table, claimed, undecided | numbered) if numbered else way
     if any(wide.faults) or wide is way:
@@ -55,7 +72,8 @@ def inferred(
 def _numbered(claimed: Sequence[Rel], table: SymbolTable, decided: Set[str]) -> set[str]:
     """x and h of h_i = W x_i with a whole W: vectors, if that is a matrix, of which i is the number.
 
-    So is m of m_i = Σ_j a_{ij} v_j, where v_j ∈ R^d; V of V_e x may be a matrix for each e.
+    So is m of m_i = Σ_j a_{ij} v_j, where v_j ∈ R^d, and v of o = Σ_i a_i v_i, where the a_i are computed from vectors;
+    V of V_e x may be a matrix for each e.
     """
     at: dict[str, set[bool]] = {}
     for entry in (n for claim in claimed for n in walk(claim) if isinstance(n, Entry)):
@@ -69,6 +87,7 @@ def _numbered(claimed: Sequence[Rel], table: SymbolTable, decided: Set[str]) -> 
               for own, other in itertools.pairwise(m.factors) if isinstance(own, Entry) and own.tensor in single
               and is_capital(own.tensor) and _letter(other) not in {None, *decided}}
     vectors = {s.name for s in table.symbols if s.unwritten}
+    found |= _weighted(claimed) & single
     own = [{n.tensor for n in walk(claim) if isinstance(n, Entry)} for claim in claimed]
     found |= {name for names in own if names & vectors for name in names & single}
     while True:
@@ -76,6 +95,25 @@ def _numbered(claimed: Sequence[Rel], table: SymbolTable, decided: Set[str]) -> 
         if more <= found:
             return found
         found |= more
+
+
+def _weighted(claimed: Sequence[Rel]) -> set[str]:
+    """v of o = Σ_i a_i v_i, where the a_i are computed from vectors and the v_i are given."""
+    made: dict[str, set[str]] = {}  # what a letter is computed from; "" for products and norms of vectors
+    for claim in claimed:
+        if isinstance(claim.terms[0], Entry):
+            made.setdefault(claim.terms[0].tensor, set()).update(_made_of(claim))
+    for _ in made:
+        made = {name: own.union(*(made.get(n, ()) for n in own)) for name, own in made.items()}
+    sums = (open_binder(n)[1] for claim in claimed for n in walk(claim) if isinstance(n, Reduce) and n.op == "sum")
+    return {last.tensor for body in sums if isinstance(body, Mul) and isinstance(last := body.factors[-1], Entry)
+            and last.tensor not in made and any(
+                "" in made.get(n, {n}) for factor in body.factors[:-1] for n in _made_of(factor))}
+
+
+def _made_of(node: Node) -> Iterator[str]:
+    return (n.tensor if isinstance(n, Entry) else "" for n in walk(node) if isinstance(n, Entry) or (
+        isinstance(n, Fn) and n.name in (TRANSPOSE, NORM, INNER)))
 
 
 @dataclass(frozen=True)
@@ -110,13 +148,20 @@ class _Way:
         costs = [c.against(found[0])[:-1] for c, found in zip(components, solutions, strict=True)]
         return _Way(table, claimed, components, solutions, (unfit, *map(sum, zip(*costs, strict=True))))
 
+    def open_to(self, other: _Way) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        r"""What z of z = x y^\top is: a number of rows, a matrix of columns, for which its face alone is too small."""
+        unfit, *cost = other.faults
+        both = {} if unfit or any(cost[1:]) else {n: {rank, other.first[n]} for n, rank in self.first.items()}
+        return tuple((name, tuple(_SHAPES[r] for r in sorted(ranks))) for name, ranks in both.items() if len(ranks) > 1)
+
     def settled(self, plain: set[str]) -> SymbolTable:
         both = {name: ranks for best in self.solutions for name in best[0] if len(ranks := {s[name] for s in best}) > 1}
         found = {name: rank for best in self.solutions for name, rank in best[0].items() if name not in both}
         starred = {n.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name == STARRED
                    for n in walk(m) if isinstance(n, Entry)} - plain
+        weighted = _weighted(self.claimed)
         for component, best in zip(self.components, self.solutions, strict=True):
-            both |= {name: {best[0][name], rank} for name, rank in component.larger(best[0], plain | starred)}
+            both |= {name: {best[0][name], rank} for name, rank in component.larger(best[0], plain | starred, weighted)}
         vectors = {name.partition("_")[0] for name, rank in found.items() if rank == COLUMN}  # c_{t-1} beside c_t
         found |= {name: COLUMN for name in starred & found.keys() if name.partition("_")[0] in vectors
                   and self.goes_with_entries(name, found, COLUMN)}
@@ -178,7 +223,7 @@ class _Component:
         best = min((cost[:-1] for cost, _ in found), default=())
         return tuple(ranks for cost, ranks in found if cost[:-1] == best) or (dict.fromkeys(self.names, 0),)
 
-    def larger(self, chosen: Ranks, faced: Set[str]) -> Iterator[tuple[str, int]]:
+    def larger(self, chosen: Ranks, faced: Set[str], weighted: Set[str]) -> Iterator[tuple[str, int]]:
         r"""What a letter may be as well, at no higher cost: D of \tanh(D) a matrix, u of u v^\top x a vector.
 
         A letter that is computed follows the others; but a loss that comes out as a vector may be meant as a number.
@@ -186,12 +231,13 @@ class _Component:
         heads, most = self.heads, self.against(chosen)[:-1]
         known = {n.tensor for claim in self.claimed for n in walk(claim) if isinstance(n, Entry) and (
             n.indices or any(isinstance(t, Num) and t.value for t in claim.terms))}  # of x_i, of F = S = 2
-        for name in (n for n in self.names if n not in known):
+        for name in (n for n in self.names if n in weighted or n not in known):
             rank = MATRIX if is_capital(name) else COLUMN if name not in GREEK else NUMBER
             if name in heads:
                 if name in LOSSES and chosen[name] == COLUMN and self.fits_with(name, NUMBER, None):
                     yield name, NUMBER
-            elif name not in faced and chosen[name] < rank and (is_capital(name) or any(chosen.values())) and (
+            elif name not in faced and chosen[name] < rank and (
+                    is_capital(name) or name in weighted or any(chosen.values())) and (
                     self.fits_with(name, rank, most)):
                 yield name, rank
 

@@ -27,6 +27,7 @@ class Ranks(Labels):
         self.unwritten: dict[str, int] = {}  # axes that are left out, as in w_k ∈ R^n
         self.extents: dict[str, tuple[int | str, ...]] = {}  # of those, each axis's; empty where nothing says it
         self.axes: dict[str, int] = {}  # of letters that leave some out here and there, how many there are
+        self.rows = False  # x ∈ R^{1×n} is stated
         self.scalars: set[str] = set()  # said to be numbers
         self.settled: set[str] = set()  # said to be vectors or matrices
         self.of_numbers: set[str] = set()  # whose entries are said to be numbers
@@ -44,6 +45,7 @@ class Ranks(Labels):
 
     def shaped(self, item: tr.Scripted, text: str, known: tuple[int | str, ...]) -> None:
         if len(known) == 2 and 1 in known and not is_capital(text):
+            self.rows |= known[0] == 1 and known[1] != 1
             known = tuple(s for s in known if s != 1) or (1,)  # a row x ∈ R^{1×n}, a column
         sub = item.subs[0] if item.subs else ()
         own, (name, sample) = labelled_name(text, sub) if sub else "", tr.sampled(text)

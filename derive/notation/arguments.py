@@ -10,7 +10,7 @@ from derive.expr import Directional, Entry, Expr, Fn, Num, Partial, Pow
 from derive.notation import tree as tr
 from derive.notation.pieces import split_runs
 from derive.notation.reader import Reader
-from derive.notation.shapes import ARRANGED, AXES, SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER
+from derive.notation.shapes import ARRANGED, AXES, SOFTMAX, SOFTMAX_OVER
 from derive.notation.symbols import Kind, Symbol, identifier, is_capital, latex_of
 from derive.records import replace
 
@@ -18,7 +18,7 @@ from derive.records import replace
 def _terms(r: Reader, runs: list[tr.Items], end: int) -> tuple[Expr, ...]:
     for run in runs:
         _refuse_marks(r, run)
-    return tuple([r.inner.value(run, end) for run in runs])
+    return r.terms(runs, end)
 
 
 def _refuse_marks(r: Reader, run: tr.Items) -> None:
@@ -50,10 +50,6 @@ def indices(r: Reader, sub: tr.Items, of: Symbol, item: tr.Item, rank: int | Non
     Raises :class:`NotationError` where their number is not the symbol's.
     """
     rank = len(of.axes) if rank is None else rank
-    runs = tr.split(tr.unwrap(sub), "COMMA")
-    whole = [*itertools.takewhile(lambda run: len(run) == 1 and tr.is_token(run[0], "COLON"), reversed(runs))]
-    if whole and len(runs) == rank:  # E_{w,:} is a row
-        return _terms(r, [*map(tuple, runs[: -len(whole)])], item.end)
     found = natural(r, sub, item.end, rank)
     if len(found) != rank and not (of.unwritten and len(found) == rank - of.unwritten):
         digits = r.shown(*tr.unwrap(sub)) if len(found) == 1 and tr.is_token(tr.unwrap(sub)[0], "NUMBER") else ""
@@ -210,9 +206,7 @@ def softmax(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:
         found: Expr = Fn(AXES[along], (of,))
     else:
         found = Fn(SOFTMAX_OVER, (of, *natural(r, sub, item.end))) if sub else Fn(SOFTMAX, (of,))
-    if after.subs:
-        found = Fn(SOFTMAX_AT, (found, *natural(r, after.subs[0], after.end)))
-    return r.raised(found, replace(after, subs=after.subs[1:]))
+    return r.raised(found, after)
 
 
 def arranged(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:

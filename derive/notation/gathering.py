@@ -57,7 +57,7 @@ def gather(
     found = replace(gathering.table(), rows=rows or gathering.rows, pointers=frozenset(gathering.pointers))
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
     shaped = inferred(
-        replace(found, softmax="rows"), nodes, gathering.undecided(), gathering.plain(),
+        replace(found, softmax="rows"), nodes, gathering.undecided() - found.pointers, gathering.plain(),
         gathering.decided() | gathering.of_numbers)
     return replace(shaped, open=(*shaped.open, *gathering.open.items()), vectors=gathering.has_vectors(shaped),
                    softmax=softmax or softmaxes(nodes, shaped), ln=table.ln or _writes_ln(formulas))

@@ -30,7 +30,7 @@ from derive.expr import (
     walk,
 )
 from derive.notation.elaboration import claims, fits, marked, rank_of, wholes
-from derive.notation.shapes import HADAMARD, INNER, MARKS, NORM, SOFTMAX, STARRED, TRANSPOSE, is_square
+from derive.notation.shapes import ALL, AT, HADAMARD, INNER, MARKS, NORM, SOFTMAX, STARRED, TRANSPOSE, is_row, is_square
 from derive.notation.symbols import GREEK, SymbolTable, is_capital
 from derive.records import dataclass
 
@@ -86,7 +86,7 @@ def _numbered(claimed: Sequence[Rel], table: SymbolTable, decided: Set[str]) -> 
     found |= {own.tensor for claim in claimed for m in walk(claim) if isinstance(m, Mul)
               for own, other in itertools.pairwise(m.factors) if isinstance(own, Entry) and own.tensor in single
               and is_capital(own.tensor) and _letter(other) not in {None, *decided}}
-    vectors = {s.name for s in table.symbols if s.unwritten}
+    vectors = {s.name for s in table.symbols if s.unwritten} | {ALL.tensor}  # of h_t = E_{w_t,:}
     found |= _weighted(claimed) & single
     own = [{n.tensor for n in walk(claim) if isinstance(n, Entry)} for claim in claimed]
     found |= {name for names in own if names & vectors for name in names & single}
@@ -203,11 +203,12 @@ class _Component:
 
     @cached_property
     def behind(self) -> set[str]:
-        """x of W x: small letters on which such a capital acts."""
+        """x of W x and W_{k,:} x: small letters on which such a capital, or a row of one, acts."""
         pairs = (pair for claim in self.claimed for node in walk(claim) if isinstance(node, Mul)
                  for pair in itertools.pairwise(node.factors))
-        return {after.tensor for own, after in pairs if isinstance(own, Entry) and isinstance(after, Entry)
-                and own.tensor in self.beside and after.tensor in self.names and not is_capital(after.tensor)}
+        return {after.tensor for own, after in pairs if isinstance(after, Entry) and (
+            is_row(own) or isinstance(own, Entry) and own.tensor in self.beside)
+                and after.tensor in self.names and not is_capital(after.tensor)}
 
     def best(self) -> tuple[Ranks, ...]:
         """The least ranks that fit and agree best with the letters' faces; numbers where none fit.
@@ -276,7 +277,7 @@ class _Component:
         """
         marks = MARKS - {STARRED}
         marked = {a.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in marks
-                  for a in m.args if isinstance(a, Entry)}
+                  for a in m.args[: 1 if m.name == AT else None] if isinstance(a, Entry)}
         marked |= {b.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Mul)
                    for a, b in itertools.pairwise(m.factors) if isinstance(b, Entry) and isinstance(a, Fn)
                    and a.name == TRANSPOSE and not is_capital(_letter(a) or "W")}  # x of w^⊤ x

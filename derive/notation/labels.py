@@ -342,9 +342,11 @@ def _all_steps(subs: Iterable[tr.Items], time: str) -> bool:
 
 
 def _joined(sub: tr.Items) -> list[str]:
-    """h, h of W_{hh} and of W_{hh,kj}; nothing where the subscript opens with more than letters side by side."""
+    """h, h of W_{hh} and of W_{hh,kj}; nothing where the subscript opens with more than letters side by side, or has
+    all of an axis, as W_{k,:}."""
     items = leading(sub)
-    return list(map(str, items)) if all(tr.is_token(item, "NAME") for item in items) else []
+    letters = all(tr.is_token(item, "NAME") for item in items) and not tr.has(sub, "COLON")
+    return list(map(str, items)) if letters else []
 
 
 def below(item: tr.Item) -> Iterable[str]:

@@ -9,7 +9,7 @@ from derive.notation import arguments, forms
 from derive.notation import tree as tr
 from derive.notation.pieces import behind, labelled_name, leading
 from derive.notation.reader import Reader
-from derive.notation.shapes import ARRANGED
+from derive.notation.shapes import ALL, ARRANGED, AT
 from derive.notation.symbols import Kind, Symbol, is_capital, name_of
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond, is_divided
 from derive.records import replace
@@ -163,7 +163,10 @@ def entry(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.C
     """x_{ij}, f_{kl}(x), f(x)_{kl}, f'(z; v), y(m, n)."""
     refuse_open(r, found, item)
     indices = () if sub is None else arguments.indices(r, sub, found, item)
-    node, raised, following = Entry(found.name, indices), _superscript(r, found, item), c.peek()
+    raised, following = _superscript(r, found, item), c.peek()
+    if ALL in indices:  # E_{w,:} is a row
+        return r.power(Fn(AT, (Entry(found.name, ()), *indices)), raised)
+    node = Entry(found.name, indices)
     if primes := tr.scripted(item).primes:
         return arguments.directional(r, node, item, primes, c)
     group = tr.base_of(following) if following is not None else None

@@ -13,7 +13,8 @@ import derive.expr as ex
 from derive.functions import known as elementary
 from derive.notation import tree as tr
 from derive.notation.formulas import NotationError, Source, TooHigh
-from derive.notation.shapes import HADAMARD, INNER, STARRED, TRANSPOSE
+from derive.notation.pieces import split_runs
+from derive.notation.shapes import ALL, AT, HADAMARD, INNER, STARRED, TRANSPOSE
 from derive.notation.symbols import Kind, Symbol, SymbolTable, lexicon
 from derive.records import dataclass, replace
 
@@ -259,12 +260,19 @@ class Reader:
         known = self.table.named(node.tensor) if isinstance(node, ex.Entry) else None
         return isinstance(node, ex.Entry) and known is not None and len(known.sizes) > len(node.indices)
 
+    def terms(self, runs: list[tr.Items], end: int) -> tuple[ex.Expr, ...]:
+        """The index terms of a subscript, a colon for all."""
+        return tuple([ALL if len(run) == 1 and tr.is_token(run[0], "COLON") else self.inner.value(run, end)
+                      for run in runs])
+
     def raised(self, base: ex.Expr, item: tr.Item | None) -> ex.Expr:
         """The base to the power that the item carries, if any."""
         if not isinstance(item, tr.Scripted):
             return base
         if item.subs:
-            raise self.error(item.subs[0][0], "this subscript is outside the notation")
+            if len(item.subs) > 1 or not tr.is_group(item.base, "LPAREN", "LBRACK") or tr.has(item.subs[0], "REL"):
+                raise self.error(item.subs[0][0], "this subscript is outside the notation")
+            base = ex.Fn(AT, (base, *self.terms(split_runs(item.subs[0], None), item.end)))  # (W x)_k
         if item.primes:
             raise self.error(item, "this prime is outside the notation")
         return self.power(base, item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
@@ -172,6 +173,25 @@ def transposed(of: Shaped) -> Shaped:
     raise ShapeError(f"a transpose of {of.described()}: state its shape, as in `w \\in \\mathbb{{R}}^{{n}}`")
 
 
+def part(of: Shaped, at: tuple[ex.Expr, ...]) -> Shaped:
+    """(W x)_k; the row W_{k,:} and the column W_{:,k}."""
+    if of.rank != len(at):
+        raise ShapeError(f"{len(at)} ind{'ex' if len(at) == 1 else 'ices'} at {of.described()}: state the shapes, as "
+                         f"in {_AS_IN}")
+    left = [n for n, index in enumerate(at) if index is ALL]
+
+    def entry(*idx: ex.Expr) -> ex.Expr:
+        own = dict(zip(left, idx, strict=True))
+        return of.at(*(own.get(n, index) for n, index in enumerate(at)))
+
+    return Shaped(tuple(of.sizes[n] for n in left), entry)
+
+
+def is_row(node: ex.Expr) -> bool:
+    """W_{k,:} in front of a vector or a matrix; elsewhere it is a vector as others are."""
+    return isinstance(node, ex.Fn) and node.name == AT and [i is ALL for i in node.args] == [False, False, True]
+
+
 def vectorised(of: Shaped) -> Shaped:
     """vec(x): all entries below one another, the last index running first."""
     if of.rank < 2:
@@ -188,12 +208,14 @@ def diagonal(of: Shaped) -> Shaped:
 
 
 TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL, COLUMN = "⊤", "‖", "⟨", "⊙", "*", "𝟏", "⟍", "⫾"
+AT, ALL = "⌟", ex.Entry(":", ())  # (W x)_k, W_{k,:}
 ARRANGED = {"diag": DIAGONAL, "vec": COLUMN}
 EXTREMES = {"max": "⋁", "min": "⋀"}  # of all entries
-SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER = "softmax", "softmax at", "softmax over"
+SOFTMAX, SOFTMAX_OVER = "softmax", "softmax over"
 AXES = {"rows": "softmax of rows", "columns": "softmax of columns"}
-SOFTMAXES = (SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER, *AXES.values())
-MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL, COLUMN, *EXTREMES.values(), *SOFTMAXES))
+SOFTMAXES = (SOFTMAX, SOFTMAX_OVER, *AXES.values())
+MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL, COLUMN, AT, *EXTREMES.values(),
+                   *SOFTMAXES))
 FROBENIUS = ex.Entry("‖F", ())
 _SPARE = "ijklmpqr"
 
@@ -309,6 +331,12 @@ class Lowering:
 
     def product(self, factors: tuple[ex.Expr, ...]) -> Shaped:
         parts = [self.value(f) for f in factors]
+        for n, (own, behind) in enumerate(itertools.pairwise(factors)):
+            turned = isinstance(behind, ex.Fn) and behind.name == TRANSPOSE and is_row(behind.args[0])
+            if is_row(own) and parts[n + 1].rank and (turned or not parts[n + 1].row):
+                parts[n], parts[n + 1] = replace(parts[n], row=True), replace(parts[n + 1], row=False)
+            if is_row(behind) and isinstance(own, ex.Fn) and own.name == TRANSPOSE and is_row(own.args[0]):
+                raise ShapeError("rows of matrices, one transposed: an inner product, or a matrix? Write it in indices")
         if not any(p.rank for p in parts):
             return number(ex.Mul(tuple(p.at() for p in parts)))
         numbers = [p.at() for p in parts if not p.rank]
@@ -352,6 +380,8 @@ class Lowering:
         if name == HADAMARD:
             return self.entries(args)
         of = (replace(self, entrywise=True) if name == DIAGONAL else self).value(args[0])
+        if name == AT:
+            return part(of, args[1:])
         if name in SOFTMAXES:
             return self.softmax(name, args, of)
         if name == TRANSPOSE:
@@ -392,8 +422,6 @@ class Lowering:
         """e^{z_k} / Σ_j e^{z_j}, of a vector, of an entry over its last index, of the rows or columns of a matrix."""
         index = args[1] if len(args) > 1 else args[0].indices[-1] if isinstance(args[0], ex.Entry) and args[
             0].indices else None
-        if name == SOFTMAX_AT and of.rank == 1 and len(args) == 2:
-            return number(of.at(args[1]))
         if name in (SOFTMAX, SOFTMAX_OVER) and not of.rank and len(args) < 3 and isinstance(index, ex.Idx):
             return number(share(of.at(), lambda j: ex.subst(of.at(), {index: j})))
         if of.rank == 1 and name == SOFTMAX:

@@ -55,6 +55,7 @@ SPELLINGS = (
     Rule("x = (x_1, …, x_n) has n entries", lists.entries),
     Rule("m ∈ {0, 1}^n is m ∈ R^n", trees.in_statements(signs.cells)),
     Rule("δ_{ik} is [i = k]", signs.kroneckers),
+    Rule("W_{k:} is W_{k,:}", lambda formulas: trees.changed(formulas, lambda t: trees.each(t, signs.whole_axes))),
     Rule("a ⊗ b is a ⊙ b, or a b^⊤", signs.circled),
     Rule("1{y = k} is [y = k]", signs.indicated),
     Rule("h = … ∈ R^K has a shape", signs.shaped_values),

@@ -10,7 +10,7 @@ from derive.notation.formulas import Formula
 from derive.notation.pieces import with_ranges
 from derive.notation.rules import trees
 from derive.notation.rules.kinds import is_derived
-from derive.notation.symbols import GREEK
+from derive.notation.symbols import GREEK, is_capital
 from derive.records import replace
 
 _BELOW = {"LPAREN": "<", "LOPEN": "<", "LBRACK": "≤", "LSHUT": "≤"}
@@ -302,3 +302,15 @@ def questioned(run: trees.Run) -> trees.Run:
     r"""\frac{\partial L}{\partial p} = ? as the derivative alone."""
     asked = len(run) > 2 and tr.is_token(run[-2], "REL") and tr.is_token(run[-1], "UNKNOWN") and run[-1].text == "?"
     return tuple(run[:-2]) if asked else run
+
+
+def whole_axes(item: tr.Item) -> tr.Item:
+    r"""W_{k:}, W_{k\cdot} and W_{k,\cdot} as W_{k,:}; x_{k:} may be all from k on, and stays as it is."""
+    sub = trees.below(item)
+    inner = [i for i in sub if not tr.is_token(i, "COMMA")]
+    signs = [tr.is_token(i, "COLON", "TIMES") for i in inner]
+    between = len(sub) == 3 and sub[1] not in inner
+    if sorted(signs) != [False, True] or not (between or is_capital(str(tr.base_of(item)))):
+        return item
+    first, last = (trees.sign("COLON", ":", i) if whole else i for i, whole in zip(inner, signs, strict=True))
+    return replace(tr.scripted(item), subs=((first, trees.sign("COMMA", ",", last), last),))

@@ -10,6 +10,8 @@ CASES = {
     "a probability that a letter names": ([r"y_w = P(O = w \mid C = c) = e^{z_w}"], [r"y_w = e^{z_w}"]),
     "a temperature above": ([r"p_i^{\tau} = e^{z_i / \tau}", r"L = p_i^\tau"],
                             [r"p_i^{(\tau)} = e^{z_i / \tau}", r"L = p_i^{(\tau)}"]),
+    "rows of capitals": ([r"z_k = W_{k:} x + U_{k \cdot} v"], [r"z_k = W_{k,:} x + U_{k,:} v"]),
+    "columns, and what may go on": ([r"z_k = w^\top X_{\cdot,k} + x_{k:}"], [r"z_k = w^\top X_{:,k} + x_{k:}"]),
     "a power": ([r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"], [r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"]),
     "brackets that a signature has": ([r"a[z] = \max(0, z)", r"h_i = a[f_i]"], [r"a(z) = \max(0, z)", r"h_i = a(f_i)"]),
     "brackets that nothing explains": ([r"h_i = a[f_i]"], [r"h_i = a[f_i]"]),

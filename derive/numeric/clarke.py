@@ -10,7 +10,6 @@ independently of each other may lie outside.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -73,7 +72,7 @@ def active_sets(module: Module, values: Mapping[str, Mapping[Index, Any]], shape
     (wrt,) = {n.tensor for n in walk(node.body) if isinstance(n, Entry) and n.indices}
     compared = _compared(module, node, values, shapes)
     found = []
-    for output, places in windows(module, node, shapes[wrt]):
+    for output, places in windows(module, node, shapes[wrt], compared):
         if not places:
             continue
         ordered = sorted(compared[p] for p in places)
@@ -83,12 +82,12 @@ def active_sets(module: Module, values: Mapping[str, Mapping[Index, Any]], shape
     return found
 
 
-def windows(module: Module, node: Reduce, shape: Index) -> list[tuple[Index, list[Index]]]:
-    """(output index, the input indices of its window) for each window, row by row."""
+def windows(module: Module, node: Reduce, shape: Index, all_: Iterable[Index]) -> list[tuple[Index, list[Index]]]:
+    """(output index, the input indices of its window) for each window, row by row; all where there is but one."""
     if isinstance(node.binder.cond, In) and isinstance(node.binder.cond.set, SetApp):
         field = module.field(node.binder.cond.set.name)
         return [(k, field.window(k, shape)) for k in field.outputs(shape)]
-    return [((), list(itertools.product(*map(range, shape))))]
+    return [((), list(all_))]
 
 
 def _compared(module: Module, node: Reduce, values: Mapping[str, Mapping[Index, Any]],

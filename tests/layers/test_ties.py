@@ -214,3 +214,9 @@ def test_layers_that_mix_entries_have_no_list_of_vertices() -> None:
     with pytest.raises(UnsupportedError):
         derive.solve(formula=r"y_k = \max(0, \sum_j W_{kj} x_j)").subdifferential(
             "x", upstream=[1.0], x=[0.0, 0.0], W=[[1.0, 1.0]])
+
+
+def test_a_maximum_of_entries_that_count_from_1_has_its_tied_example() -> None:
+    solution = derive.solve(formula=r"y = \max(x_1, x_2, \dots, x_4)")
+    assert solution.report.ok
+    assert Numbers(solution.module).ties(x=[3, 1, 3, 0]) == {(): ((1,), (3,))}

@@ -2,6 +2,8 @@ r"""Sums, products and maxima with dots, over an index that runs."""
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from itertools import islice, pairwise
 
 from derive.notation import tree as tr
@@ -9,6 +11,8 @@ from derive.notation.formulas import Formula
 from derive.notation.rules import trees
 from derive.records import dataclass, replace
 
+_MOST = 64  # products that brackets are multiplied out to
+Terms = Counter[tuple[str, ...]]
 _INDICES = "ijlmrsuvpqabc"
 _ENDS = ("REL", "COMMA", "AMP", "DOT", "SEMI", "CR", "QUAD", "TEXT", "IN")
 
@@ -51,7 +55,8 @@ def _listed(run: trees.Run, index: str) -> trees.Run:
         if tr.is_token(op, "BIG") and op.text in ("max", "min") and tr.is_group(items, "LPAREN", "LSET", "LBRACK"):
             parts = tr.split(items.items, "COMMA")
             between = len(parts) > 2 and tr.has(parts[-2], "DOTS")
-            found = _general(parts[0], parts[-1], index) if between else None
+            all_ = [_general(first, parts[-1], index) for first in (parts[:-2] if between else ())]
+            found = all_[0] if all_ and all(b is not None and b.follows(a) for a, b in pairwise(all_)) else None
             if found is not None and found.low < 2:
                 return *run[:n], *found.over(op.text, op, index), *_listed(run[n + 2 :], index)
     return run
@@ -137,9 +142,61 @@ def _plain(items: tr.Items) -> trees.Run:
 
 
 def _cut(first: trees.Run, last: trees.Run) -> tuple[trees.Run, int, trees.Run] | None:
-    """k, 1 and n of k1 and kn; (), 0 and n − 1."""
+    """k, 1 and n of k1 and kn; (), 0 and n − 1; (k − 1)s +, 1 and p of (k − 1)s + 1 and (k − 1)s + p."""
     lead = first[:-1]
     high = last[len(lead) :]
     low = first[-1] if first else None
     same = trees.spelt(lead) == trees.spelt(last[: len(lead)]) and all(tr.is_token(i, "NAME", "COMMA") for i in lead)
-    return (lead, int(low.text), high) if same and tr.is_step(high) and tr.is_token(low, "NUMBER") else None
+    if same and tr.is_step(high) and tr.is_token(low, "NUMBER"):
+        return lead, int(low.text), high
+    ends = terms(first), terms(last)
+    if ends[0] is None or ends[1] is None:
+        return None
+    added = len(first) > 2 and tr.is_token(first[-2], "PLUS") and str(first[-1]).isdigit()
+    lead, start = (first[:-2], int(str(first[-1]))) if added else (first, 0)
+    between = less(ends[1], ends[0])
+    if not any(between):
+        return None  # a window of a known size has its padding to be told
+    return (*lead, trees.sign("PLUS", "+", first[-1])), start, _written(less(between, Counter({(): -start})), last[-1])
+
+
+def terms(run: tr.Items) -> Terms | None:
+    """The coefficients of a sum of products of letters and whole numbers, brackets multiplied out."""
+    found: Terms = Counter()
+    product: Terms | None = None
+    sign = 1
+    for item in (*run, None):
+        if item is None or tr.is_token(item, "PLUS", "MINUS"):
+            if product is None and (item is None or found):
+                return None
+            for letters, count in (product or {}).items():
+                found[letters] += sign * count
+            sign, product = -1 if tr.is_token(item, "MINUS") else 1, None
+        elif not tr.is_token(item, "TIMES"):
+            inner = terms(item.items) if tr.is_group(item, "LPAREN") else Counter({(str(item),): 1}) if tr.is_token(
+                item, "NAME") else Counter({(): int(str(item))}) if str(item).isdigit() else None
+            if inner is None or len(product or ()) > _MOST:
+                return None
+            own = {(): 1} if product is None else product
+            product = Counter()
+            for (a, m), (b, n) in itertools.product(own.items(), inner.items()):
+                product[tuple(sorted((*a, *b)))] += m * n
+    return found
+
+
+def less(one: Terms, other: Terms) -> Terms:
+    """What is left of a sum without another."""
+    found = Counter(one)
+    found.subtract(other)
+    return Counter({letters: count for letters, count in found.items() if count})
+
+
+def _written(of: Terms, at: tr.Item) -> trees.Run:
+    """2p − 1, the letters first."""
+    found: list[tr.Item] = []
+    for letters, count in sorted(((k, n) for k, n in of.items() if n), key=lambda term: (not term[0], term)):
+        sign = ("MINUS", "-") if count < 0 else ("PLUS", "+")
+        found += [trees.sign(*sign, at)] if found or count < 0 else []
+        found += [trees.sign("NUMBER", str(abs(count)), at)] if abs(count) != 1 or not letters else []
+        found += [trees.name(letter, at) for letter in letters]
+    return tuple(found) or (trees.sign("NUMBER", "0", at),)

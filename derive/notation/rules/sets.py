@@ -2,13 +2,16 @@ r"""Windows as lists, Ω(k) = {2k, 2k + 1}, {2k, …, 2k + 3}, and products of s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
+from derive.notation.rules.dots import Terms, less, terms
 
+_ONE: Terms = Counter({(): 1})
 _Ends = tuple[trees.Run, trees.Run]
 
 
@@ -82,14 +85,7 @@ def _listed(items: tr.Items) -> _Ends | None:
     dots = [n for n, part in enumerate(parts) if len(part) == 1 and tr.is_token(part[0], "DOTS")]
     if len(parts) < 2 or dots not in ([], [len(parts) - 2]) or not all(parts) or tr.has(items, "REL", "COLON", "MID"):
         return None
-    values = [_value(part) for n, part in enumerate(parts) if n not in dots]
-    steps = [b - a if of == base else 0 for (of, a), (base, b) in pairwise(values)]
-    last = steps.pop() if dots else 1
-    return (parts[0], parts[-1]) if last > 0 and all(step == 1 for step in steps) else None
-
-
-def _value(part: trees.Run) -> tuple[str, int]:
-    """“2 k” and −1 of 2k − 1"""
-    if len(part) > 1 and tr.is_token(part[-2], "PLUS", "MINUS") and str(part[-1]).isdigit():
-        return trees.spelt(part[:-2]), int(str(part[-1])) * (1 if tr.is_token(part[-2], "PLUS") else -1)
-    return ("", int(str(part[0]))) if len(part) == 1 and str(part[0]).isdigit() else (trees.spelt(part), 0)
+    values = [terms(part) for n, part in enumerate(parts) if n not in dots]
+    steps = [less(b, a) if a is not None and b is not None else Counter() for a, b in pairwise(values)]
+    last = steps.pop() if dots else _ONE
+    return (parts[0], parts[-1]) if (any(last) or last > Counter()) and all(step == _ONE for step in steps) else None

@@ -10,6 +10,15 @@ CASES = {
     "a probability that a letter names": ([r"y_w = P(O = w \mid C = c) = e^{z_w}"], [r"y_w = e^{z_w}"]),
     "a temperature above": ([r"p_i^{\tau} = e^{z_i / \tau}", r"L = p_i^\tau"],
                             [r"p_i^{(\tau)} = e^{z_i / \tau}", r"L = p_i^{(\tau)}"]),
+    "a window with letters, as a list with dots": (
+        [r"y_k = \max(x_{(k-1)s+1}, \dots, x_{ks})"], [r"y_k = \max_{1 \le i \le s} x_{(k-1)s+i}"]),
+    "terms of a window with letters": (
+        [r"y_k = \frac{1}{p} (x_{sk} + x_{sk+1} + \dots + x_{sk+p-1})"],
+        [r"y_k = \frac{1}{p} (\sum_{0 \le i \le p - 1} x_{sk+i})"]),
+    "every other entry": ([r"y = \max(x_1, x_3, \dots, x_9)"], [r"y = \max(x_1, x_3, \dots, x_9)"]),
+    "a window with letters": (
+        [r"y_k = \sum_{i \in \Omega(k)} x_i", r"\Omega(k) = \{(k-1)s+1, \dots, (k-1)s+p\}"],
+        [r"y_k = \sum_{i \in \Omega(k)} x_i", r"\Omega(k) = \{i : (k-1)s+1 \le i \le (k-1)s+p\}"]),
     "rows of capitals": ([r"z_k = W_{k:} x + U_{k \cdot} v"], [r"z_k = W_{k,:} x + U_{k,:} v"]),
     "columns, and what may go on": ([r"z_k = w^\top X_{\cdot,k} + x_{k:}"], [r"z_k = w^\top X_{:,k} + x_{k:}"]),
     "a power": ([r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"], [r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"]),

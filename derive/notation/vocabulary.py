@@ -133,14 +133,23 @@ _NO_STAGE = re.compile(r"""\b(?:if|for|otherwise|else|where|when|whenever|except
     |columns?
     |\w+wise|fixed|constant|given|known|trainable|learnable|learned|held|kept|only|even|odd|all|each|every|without|with|masked
     |clipped|detached|frozen|stop|stopped|samples?|batch|mean|averaged?|summed|transposed|elements?|entries|pro|kde|kdy|jinak
-    |pokud|když|(?!embed|pool|encod|gat|scal|squeez|project|mix)\w+(?:ed|ing))\b""", re.VERBOSE)
+    |pokud|když|(?!embed|pool|encod|gat|scal|squeez|project|mix|squared\ error)\w+(?:ed|ing))\b""", re.VERBOSE)
 _MOST_WORDS = 4  # of what a line is called
+
+
+# whatever function the line applies
+OF_ANY_LINE = frozenset("""activation activations function layer hidden output input gate update reset forget candidate
+    cell state unit units neuron neurons response first second third last new""".split())
+
+
+def words(item: tr.Item) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W\d_]+", said(item)))
 
 
 def is_stage(item: tr.Item) -> bool:
     """«(update gate)»: what a line computes is called."""
-    words = re.findall(r"[^\W\d_]+", text := said(item))
-    return 0 < len(words) <= _MOST_WORDS and text[0] + text[-1] == "()" and not _NO_STAGE.search(text)
+    text = said(item)
+    return 0 < len(words(item)) <= _MOST_WORDS and text[0] + text[-1] == "()" and not _NO_STAGE.search(text)
 
 
 _ALONG = re.compile(r"\(?(?:(?:applied |taken )?(row|column)(?:[- ]?wise| by \1)"

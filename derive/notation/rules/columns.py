@@ -2,13 +2,16 @@ r"""What is set in rows and columns, or marked by the way: cases as aligned rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
+from derive.functions import SHORT, SPELLINGS
 from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
 from derive.notation.rules.kinds import is_derived, is_range
+from derive.notation.symbols import is_capital
 from derive.notation.vocabulary import ALIGNED
 from derive.records import dataclass, replace
 
@@ -185,6 +188,7 @@ def _is_joined(run: trees.Run, n: int) -> bool:
 def remarks(formulas: list[Formula]) -> list[Formula]:
     r"""Without \text{(elementwise)} of a function of numbers; \text{(row-wise)} below the softmax that it is about."""
     def bare(tree: trees.Run) -> trees.Run:
+        tree = tuple(one for i in tree for one in _parted(i))
         parts = trees.statements(tree)
         along = [(i, said) for i in tree if (said := vocabulary.along(i))]
         calls = [i for part in parts for i in part if str(i).lower() == "softmax"]
@@ -196,11 +200,14 @@ def remarks(formulas: list[Formula]) -> list[Formula]:
             vocabulary.REMARK.fullmatch(vocabulary.said(i)) and (of_numbers(tree[:n]) or of_one_function(tree[:n]))))
 
     def of_one_function(before: trees.Run) -> bool:
-        r"""h = \max(0, W x): it is elementwise as it stands."""
-        parts = [i for i in before if not tr.is_token(i, "QUAD")]
-        side = trees.sides(trees.statements(parts)[-1])[-1] if parts else ()
-        own = len(side) == 2 and (tr.is_token(side[0], "FN") or str(side[0]) in ("max", "min", "sigma"))
-        return own and tr.is_group(side[1], "LPAREN") and tr.has(before, "REL")
+        r"""h = \max(0, W x), h_k = …: it is elementwise as it stands."""
+        parts = [i for i in before if not tr.is_token(i, "QUAD", "TEXT")]
+        head, *values = trees.sides(trees.statements(parts)[-1]) if parts else ((),)
+        side = values[-1] if values else ()
+        called = bool(before) and bool(_functions(before[-1]))
+        own = len(side) == 2 and (called or tr.is_token(side[0], "FN") or str(side[0]) in ("max", "min", "sigma"))
+        return (own and tr.is_group(side[1], "LPAREN")) or (
+            bool(values) and len(head) == 1 and bool(trees.below(head[0])))
 
     def of_numbers(before: trees.Run) -> bool:
         parts = trees.statements(before)
@@ -208,20 +215,55 @@ def remarks(formulas: list[Formula]) -> list[Formula]:
         of = trees.called(head, 0) if len(head) == 2 and len(trees.sides(parts[-1])) > 1 else None
         return of is not None and len(of.items) == 1 and trees.letter(of.items[0]) is not None
 
-    return trees.changed(formulas, bare)
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, bare, scripts=False))
+
+
+def _parted(item: tr.Item) -> Iterator[tr.Item]:
+    r"""\text{(sigmoid)} and \text{(elementwise)} of \text{(sigmoid, elementwise)}."""
+    words = item.text.strip() if tr.is_token(item, "TEXT") else ""
+    listed = "," in words and words[0] + words[-1] == "()"
+    yield from (trees.sign("TEXT", f"({part.strip()})", item) for part in words[1:-1].split(",")) if listed else (item,)
 
 
 def stages(formulas: list[Formula]) -> list[Formula]:
-    r"""Without \text{(update gate)} at the end of a line."""
+    r"""Without \text{(update gate)} at the end of a line; h = \sigma(z) \text{(ReLU)} says what σ is."""
+    defined = {str(head[0]) for part in trees.all_statements(formulas) for head in trees.sides(part)[:-1]
+               if len(head) == 2 and trees.called(head, 0) is not None}
+
     def bare(run: trees.Run) -> trees.Run:
         def ends(n: int) -> bool:
             before, last = run[n - 1] if n else None, n + 1 == len(run)
-            apart = before is not None and (tr.is_token(before, "AMP", "QUAD", "COMMA") or run[n].start > before.end)
+            apart = before is not None and (tr.is_token(before, "AMP", "QUAD", "COMMA", "TEXT") or (
+                run[n].start > before.end))
             return apart and (last or tr.is_token(run[n + 1], *trees.BETWEEN, "DOT"))
 
-        return tuple(i for n, i in enumerate(run) if not (vocabulary.is_stage(i) and ends(n)))
+        return tuple(i for n, item in enumerate(run) for i in (
+            _named(item, run[:n], defined) if vocabulary.is_stage(item) and ends(n) else (item,)))
 
     return trees.changed(formulas, lambda tree: trees.mapped(tree, bare, scripts=False))
+
+
+def _functions(stage: tr.Item) -> set[str]:
+    """relu of «(ReLU activation)»."""
+    return {word for word in vocabulary.words(stage) if word in SHORT or word in SPELLINGS}
+
+
+def _named(stage: tr.Item, before: trees.Run, defined: Collection[str]) -> trees.Run:
+    """σ = ReLU of the line h = σ(z) that is called so; nothing of lines without such a letter.
+
+    The words stay, and are outside the notation, where they may say another function.
+    """
+    names = _functions(stage)
+    value = trees.sides(trees.statements(before)[-1])[-1] if trees.statements(before) else ()
+    letters = {str(i) for n, i in enumerate(value) if trees.letter(i) is not None and not is_capital(str(i))
+               and trees.called(value, n) is not None} - {*defined}
+    if letters and (len(names) > 1 or not vocabulary.words(stage) - names <= vocabulary.OF_ANY_LINE):
+        return (stage,)
+    if not letters or not names:
+        return ()
+    name = names.pop()
+    known = trees.sign("FN", SPELLINGS[name], stage) if name in SPELLINGS else trees.name(name, stage)
+    return trees.sign("COMMA", ",", stage), *map(partial(trees.name, at=stage), letters), trees.equals(stage), known
 
 
 def ranges(formulas: list[Formula]) -> list[Formula]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from derive.functions import FUNCTIONS, SHORT
 from derive.notation import tree as tr
-from derive.notation.formulas import Formula
+from derive.notation.formulas import Formula, Source
+from derive.notation.grammar import skeleton
 from derive.notation.rules import trees
 from derive.notation.symbols import is_capital
 from derive.records import dataclass, replace
@@ -78,16 +80,22 @@ def _defined(formulas: list[Formula], of_entries: bool = False) -> list[_Functio
 
 
 def by_name(formulas: list[Formula]) -> list[Formula]:
-    r"""h(u) = \tanh(u) for h = \tanh."""
+    r"""h(u) = \tanh(u) for h = \tanh, σ(u) = \max(0, u) for σ = ReLU."""
     spare = next(trees.free(formulas), "u")
 
     def written(part: trees.Run) -> trees.Run:
         head, *rest = trees.sides(part)
-        named = len(head) == 1 and len(rest) == 1 and len(rest[0]) == 1 and tr.is_token(rest[0][0], "FN")
-        if not named or trees.letter(head[0]) is None:
+        if len(head) != 1 or len(rest) != 1 or len(rest[0]) != 1 or trees.letter(head[0]) is None:
             return part
-        at = tr.group((trees.name(spare, part[-1]),))
-        return (part[0], at, *part[1:], at)
+        own = rest[0][0]
+        at = tr.group((trees.name(spare, own),))
+        if tr.is_token(own, "FN"):
+            return (part[0], at, *part[1:], at)
+        known = FUNCTIONS.get(SHORT.get(str(own).strip().lower(), "")) if tr.is_token(own, "NAME", "TEXT") else None
+        if known is None or not known.definition:
+            return part
+        value = trees.each(skeleton(Source(known.defined(spare))), lambda i: replace(i, start=own.start, end=own.end))
+        return (part[0], at, part[1], *value)
 
     return trees.in_statements(written)(formulas)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from derive.functions import FUNCTIONS, SHORT, Function
 from derive.notation.formulas import Formula
-from derive.notation.rules import trees
+from derive.notation.rules import rewritten, trees
 from derive.notation.rules.functions import applied, defined
 from derive.notation.rules.trees import all_runs, letters, sides, statements, with_trees
 from derive.notation.symbols import GREEK, latex_of
@@ -65,7 +65,7 @@ def is_unsaid(name: str, prose: Prose) -> bool:
     logs = any(is_token(item, "FN") and str(item) in ("log", "ln") for run in runs for item in run)
     said = any(True for _ in _said(name, prose)) or _functions(prose.text) or named(
         prose.text, "unnamed.activation", "part.softmax", "called.function")
-    return bool(own) and plain and not (logs or said or any(name in defined(f) for f in formulas))
+    return bool(own) and plain and not (logs or said or any(name in defined(f) for f in rewritten(formulas)))
 
 
 def _definition(name: str, argument: str, body: str, at: Formula) -> Formula:

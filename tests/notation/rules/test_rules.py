@@ -19,6 +19,20 @@ CASES = {
     "a window with letters": (
         [r"y_k = \sum_{i \in \Omega(k)} x_i", r"\Omega(k) = \{(k-1)s+1, \dots, (k-1)s+p\}"],
         [r"y_k = \sum_{i \in \Omega(k)} x_i", r"\Omega(k) = \{i : (k-1)s+1 \le i \le (k-1)s+p\}"]),
+    "a line that is called by its function": (
+        [r"h_k = \sigma(z_k) \quad \text{(ReLU)}"], [r"h_k = \sigma(z_k) \quad, \sigma(u) = \max(0, u)"]),
+    "a line that is called by its function, and how it is applied": (
+        [r"h = \phi(z) \quad \text{(tanh, elementwise)}"], [r"h = \phi(z) \quad, \phi(u) = \tanh(u)"]),
+    "a line that is called by a function that it defines": (
+        [r"\sigma(s) = \max(0, s)", r"h = \sigma(z) \quad \text{(rectifier)}"],
+        [r"\sigma(s) = \max(0, s)", r"h = \sigma(z) \quad"]),
+    "a line that is called by what is no function of numbers": (
+        [r"p = \sigma(z) \quad \text{(softmax)}"], [r"p = \sigma(z) \quad \text{(softmax)}"]),
+    "a line that is called by more than its function": (
+        [r"h = \sigma(z) \quad \text{(leaky ReLU)}"], [r"h = \sigma(z) \quad \text{(leaky ReLU)}"]),
+    "entries, elementwise": (
+        [r"h_k = \frac{1}{1 + e^{-z_k}} \quad \text{(sigmoid, elementwise)}"], [r"h_k = \frac{1}{1 + e^{-z_k}} \quad"]),
+    "a comparison with a remark": ([r"y < 3 \text{ (elementwise)}"], [r"y < 3 \text{ (elementwise)}"]),
     "rows of capitals": ([r"z_k = W_{k:} x + U_{k \cdot} v"], [r"z_k = W_{k,:} x + U_{k,:} v"]),
     "columns, and what may go on": ([r"z_k = w^\top X_{\cdot,k} + x_{k:}"], [r"z_k = w^\top X_{:,k} + x_{k:}"]),
     "a power": ([r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"], [r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"]),

@@ -198,24 +198,30 @@ def compounds(formulas: list[Formula]) -> list[Formula]:
     formulas = _named(formulas)
     for head in _heads(formulas):
         formulas = _replaced(formulas, lambda own, at, spelt=head.spelt: (  # type: ignore[misc]
-            (trees.name(own.letter, at),) if own.spelt == spelt else None))
+            (own.name(at),) if own.spelt == spelt else None))
     return formulas
 
 
 @dataclass(frozen=True)
 class _Compound:
-    """The items of log L(w) or p(y = 1 | x), the letter for it, and what is equal for equal ones."""
+    """The items of log L(w), p(y = 1 | x) or P(c_n | x_n), the letter for it, and what is equal for equal ones."""
 
     items: trees.Run
     letter: str
     spelt: str
 
+    def name(self, at: tr.Item) -> tr.Item:
+        """p; p_n of what is about c_n and x_n."""
+        own = trees.name(self.letter, at)
+        index = sorted(trees.indices(self.items)) if self.letter == "p" else []
+        return trees.indexed(own, *(trees.name(i, at) for i in index)) if index else own
+
     @staticmethod
     def at(run: trees.Run, n: int) -> _Compound | None:
         """The compound that begins at n."""
-        group = trees.called(run, n)
-        if group is not None and run[n + 1] is group and trees.letter(run[n]) in _PROBABILITIES and tr.has(
-                group.items, "MID"):
+        group = run[n + 1] if n + 1 < len(run) else None
+        if tr.is_group(group, "LPAREN") and isinstance(run[n], tr.Token) and (
+                str(run[n]) in _PROBABILITIES and tr.has(group.items, "MID")):
             return _Compound(run[n : n + 2], "p", trees.spelt(run[n : n + 2]))
         of = trees.letter(run[n + 1]) if n + 1 < len(run) and tr.is_token(run[n], "FN") else None
         if of is None or str(run[n]) != "log" or not is_capital(of) or of.partition("_")[2] not in ("", "cal", "scr"):
@@ -223,7 +229,7 @@ class _Compound:
         return _Compound(run[n : n + (2 if trees.called(run, n + 1) is None else 3)], "ell", of)
 
 
-_PROBABILITIES = ("p", "P", "P_bb", "Pr")
+_PROBABILITIES = ("p", "P", "P_bb", "Pr", r"\Pr")
 
 
 def _heads(formulas: list[Formula]) -> list[_Compound]:
@@ -262,8 +268,13 @@ _named = trees.in_statements(_without_probability)
 
 def short(formulas: list[Formula]) -> list[str]:
     """What the letters of this rule are short for."""
-    return [f"${latex_of(own.letter)}$ is short for ${_written(formulas, own.items)}$"
+    return [f"${latex_of(own.letter)}{_below(own.name(own.items[0]))}$ is short for ${_written(formulas, own.items)}$"
             for own in _heads(_named(formulas))]
+
+
+def _below(item: tr.Item) -> str:
+    index = "".join(map(str, trees.below(item)))
+    return f"_{{{index}}}" if len(index) > 1 else f"_{index}" if index else ""
 
 
 def _written(formulas: list[Formula], items: trees.Run) -> str:

@@ -33,6 +33,11 @@ CASES = {
     "entries, elementwise": (
         [r"h_k = \frac{1}{1 + e^{-z_k}} \quad \text{(sigmoid, elementwise)}"], [r"h_k = \frac{1}{1 + e^{-z_k}} \quad"]),
     "a comparison with a remark": ([r"y < 3 \text{ (elementwise)}"], [r"y < 3 \text{ (elementwise)}"]),
+    "a probability of each sample": (
+        [r"\Pr(y_n = 1 \mid x_n) = \sigma(w^\top x_n)", r"L = -\sum_n y_n \log \Pr(y_n = 1 \mid x_n)"],
+        [r"p_n = \sigma(w^\top x_n)", r"L = -\sum_n y_n \log p_n"]),
+    "a probability that nothing defines": (
+        [r"P(c_n \mid x_n) = \sigma(x_n)", r"L = -\log P(d_n \mid x_n)"], [r"p_n = \sigma(x_n)", r"L = -\log P(d_n \mid x_n)"]),
     "rows of capitals": ([r"z_k = W_{k:} x + U_{k \cdot} v"], [r"z_k = W_{k,:} x + U_{k,:} v"]),
     "columns, and what may go on": ([r"z_k = w^\top X_{\cdot,k} + x_{k:}"], [r"z_k = w^\top X_{:,k} + x_{k:}"]),
     "a power": ([r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"], [r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"]),

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from derive.card import Card
 from derive.errors import DeriveError
-from derive.notation.rules.kinds import equates
+from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.question.letters.claims import computes_nothing
 from derive.question.parts.recognised import NORMS, letters_said
 from derive.question.sentences.tokens import in_english
@@ -51,18 +51,21 @@ def _changes(prose: Prose) -> Iterator[Change]:
     text, names = prose.text, {s.concept.partition(".")[2] for s in named(prose.text, "part", "geometry.pool")}
     names |= {"any"} if names else set()
     names |= {"norm"} if names & NORMS else set()
-    letters = {gap.start for gap in prose.gaps if letters_said(gap.formula) or _SPACE.fullmatch(gap.formula.latex)}
+    letters = {gap.start for gap in prose.gaps if letters_said(gap.formula)}
+    spaces = {gap.start for gap in prose.gaps if _SPACE.fullmatch(gap.formula.latex)}
+    derived = {gap.start for gap in prose.gaps if kind_of(gap.formula) is Said.DERIVATIVE}
     taken = 0
     for span in named(text, "trait"):
         layer, *words = span.concept.removeprefix("trait.").split("--")
         gaps = [n for n in range(span.start, span.stop) if text[n] == GAP]
-        if layer not in names or span.start < taken or ends(text[: span.start], "not.no"):
+        known = letters | (derived if words else spaces)
+        if layer not in names or span.start < taken or ends(text[: span.start], "not.no") or not known.issuperset(gaps):
             continue
         taken = span.stop
-        if not words and letters.issuperset(gaps):
+        if not words:
             yield *_place(prose, span.start, span.stop), ""
             continue
-        for before, behind in itertools.pairwise((span.start - 1, *gaps, span.stop)) if words else ():
+        for before, behind in itertools.pairwise((span.start - 1, *gaps, span.stop)):
             word = words.pop(0).replace("-", " ") if words else ""
             if text[before + 1 : behind].strip():
                 yield *_place(prose, before + 1, behind), f" {word} "

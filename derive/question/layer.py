@@ -203,8 +203,10 @@ def layer_computed(state: State) -> State:
     """The layer that the definitions compute, and the derivatives that the formulas ask for."""
     found, prose, failures = state.found, state.prose, state.read.failures
     inner = found.functions.keys() - found.tensors.keys()  # σ'(z) of a hint is no derivative of the layer
-    asked = tuple((f, d) for f, d in derivatives(state.read.nodes)
-                  if not (isinstance(d.of, Entry) and d.of.tensor in inner))
+    every = tuple(derivatives(state.read.nodes))
+    asked = tuple((f, d) for f, d in every if not (isinstance(d.of, Entry) and d.of.tensor in inner))
+    _refuse_functions((f for f, d in every if (f, d) not in asked or (
+        isinstance(d.of, Fn) and d.of.name in inner)), prose)
     differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
     try:
         output = output_of(state.statement, found, state.table) or _written_with(asked, found, prose)
@@ -243,6 +245,17 @@ def _of_gradients(found: Definitions, prose: Prose) -> set[str]:
     jacobian = any(prose.text.startswith("jacobian", s.start) for s in asks)
     gradient = any(s.of("request.gradient") for s in asks) and not jacobian
     return {name for name, d in found.tensors.items() if gradient and not d.entry.indices}
+
+
+def _refuse_functions(derived: Iterable[Formula], prose: Prose) -> None:
+    """Raise :class:`RequestError` for dρ/dr that is asked for beside what is made with ρ."""
+    for formula in derived:
+        at = next((gap.start for gap in prose.gaps if (gap.formula.line, gap.formula.column) == (
+            formula.line, formula.column)), None)
+        if at is not None and kind_of(formula) is Said.DERIVATIVE and requested(prose.text, at) and not answers_in(
+                prose, formula):
+            raise RequestError(Problem(f"`{formula.latex.strip()}`: the derivative of a function that the layer "
+                                       "applies; ask for it in a question of its own", line=formula.line, key="derive"))
 
 
 def _refuse_other_derivatives(nodes: Iterable[tuple[Formula, Node]], asked: Iterable[tuple[Formula, Partial]],

@@ -314,6 +314,8 @@ class _Writer:
                 found.append(self.dressed(head, self.entry(head, at), self.index(body, at)))
             elif self.style == "rows" and body.op in ("dot", "square"):
                 continue
+            elif len(head.shape) == 1 and not head.label and self.rng.random() < 0.2:  # an entry of what is whole
+                found.append(f"{self.face(head)}_k {self.equals} {self.rng.choice(('(%s)_k', '[%s]_k')) % self.whole(body)}")
             else:
                 found.append(self.dressed(head, self.face(head), self.whole(body)))
         if self.faces == "declared":

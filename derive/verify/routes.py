@@ -38,8 +38,8 @@ def routes(scope: Scope, messages: Messages) -> list[Check]:
 
 
 def steps(derivations: Iterable[Step], module: Module) -> Check:
-    """Every step of the derivation concludes again what it says."""
-    found = list({id(step): step for derivation in derivations for step in derivation}.values())
+    """Every step of the derivation concludes again what it says; equal ones are one, whoever made them."""
+    found = list(dict.fromkeys(step for derivation in derivations for step in derivation))
     broken = [step.rule for step in found if step.recompute(module) is not step.after]
     evidence = f"Each of the {len(found)} steps of the derivation follows again by its rule"
     if broken:

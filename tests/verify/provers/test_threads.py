@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 
+import derive
 from derive import render
+from derive.verify.routes import steps
 from tests.bank import ROOT, SAMPLE, named, solved
 
 PROGRAM = """
@@ -84,3 +87,10 @@ def test_the_collector_frees_no_term_of_a_context_in_use() -> None:
     cards = [str(path) for path in (SAMPLE, named("prelu_bank"))]
     done = subprocess.run([sys.executable, "-c", COLLECTED, *cards], cwd=ROOT, capture_output=True, timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_a_step_that_two_threads_made_counts_once() -> None:
+    solution = derive.solve(formula=r"y_k = \tanh(\sum_j W_{kj} x_j)")
+    made, module = solution.messages.jacobian("x"), solution.messages.module
+    again = copy.deepcopy(made)
+    assert again is not made and steps([made, again], module) == steps([made], module)

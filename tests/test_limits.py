@@ -135,7 +135,7 @@ def test_sums_of_the_largest_size_are_read() -> None:
 _RELU = "---\nid: a\n---\n# Question\nConsider $y_k = \\max(0, x_k)$. Derive its backward message.\n"
 
 
-@pytest.mark.parametrize("text", ["$" * 20_000, "<!--" * 20_000, "\n" * 300, "\n\n" + " \n" * 240, "a\n\n" * 20_000, "\\begin{cases}" * 20_000])
+@pytest.mark.parametrize("text", ["$" * 20_000, "<!--" * 14_000, "\n" * 190, "\n\n" + " \n" * 90, "a\n\n" * 19_000, "\\begin{cases}" * 4_000, "$x_i$ and " * 5_000])
 def test_solutions_of_nothing_but_marks_are_read_through(text: str) -> None:
     """Words around formulas were looked for with cubic work."""
     assert not derive.check(derive.Card.parse(f"{_RELU}# Solution\n{text}a\n")).checks
@@ -146,8 +146,8 @@ def test_a_list_of_hundreds_of_items_is_read_through() -> None:
 
 
 def test_a_solution_of_blanks_is_refused() -> None:
-    card = derive.Card.parse(f"{_RELU}# Solution\nA line.\n{' ' * 501}and more\n")
-    with pytest.raises(CardError, match="line 7: 502 blanks in a row, and at most 500 are read"):
+    card = derive.Card.parse(f"{_RELU}# Solution\nA line.\n{' ' * 201}and more\n")
+    with pytest.raises(CardError, match="line 7: 202 blanks in a row, and at most 200 are read"):
         derive.check(card)
 
 

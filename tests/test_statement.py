@@ -104,7 +104,7 @@ def test_a_bracket_that_no_comma_parts_stays(text: str) -> None:
 
 
 def test_texts_are_bounded() -> None:
-    with pytest.raises(CardError, match="a text of 5,001 characters, and at most 5,000 are read"):
+    with pytest.raises(CardError, match="a text of 4,001 characters, and at most 4,000 are read"):
         Statement.parse(f"forward: '{'x' * (MOST_IN_A_FORMULA + 1)}'")
     with pytest.raises(CardError, match="the statement has 401 items"):
         Statement.parse("parameters: [" + ", ".join(["a"] * 401) + "]")

@@ -39,14 +39,15 @@ from derive.check.unasked import layer_of, unrefuted
 from derive.check.words.beside import Beside, Readings
 from derive.check.words.facts import unused
 from derive.check.words.properties import told as told_of_letters
-from derive.errors import CardError, DeriveError, Problem
+from derive.errors import CardError, DeriveError
 from derive.expr import Add, Cond, Entry, Expr, Partial, Rel, add, conditions, walk
 from derive.formulas import formulas
-from derive.limits import MOST_BLANKS
+from derive.limits import MOST_IN_A_SOLUTION
 from derive.module import Module
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, name_of
+from derive.question.words.reading import refuse_long
 from derive.verify.report import Verdict
 
 __all__ = ["Answered", "Judged", "Points", "Report", "check", "forget"]
@@ -71,7 +72,10 @@ def check(card: Card | str | Path, *, answer: str | Path | None = None, text: st
     if answer is not None:
         body, first, path = answer_of(Path(answer)), 1, str(answer)
     marked = answer is not None or text is not None
-    _refuse_gaps(body, first, path)
+    try:
+        refuse_long(body, first, "solution", MOST_IN_A_SOLUTION)
+    except DeriveError as error:
+        raise error.located(path, first) from None
     try:
         module = _understood(read)
     except DeriveError as error:
@@ -93,14 +97,6 @@ def _of_open(card: Card, body: str, first: int, path: str | None, marked: bool, 
     if layer is None:
         raise error
     return unrefuted(_report(body, first, card, layer, path, False), error)
-
-
-def _refuse_gaps(body: str, first: int, path: str | None) -> None:
-    """Words around formulas are looked for over blanks: of a text of nothing else from each of them on."""
-    for gap in re.finditer(r"\s++", body):
-        if len(gap[0]) > MOST_BLANKS:
-            raise CardError(Problem(f"{len(gap[0]):,} blanks in a row, and at most {MOST_BLANKS} are read: leave out "
-                                    "some", path, first + body.count("\n", 0, gap.start())))
 
 
 def forget() -> None:

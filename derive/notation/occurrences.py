@@ -90,9 +90,12 @@ class Occurrences:
         for block in tr.split(items, "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
             names: list[tr.Item] = []
             for part in tr.split(block, "COMMA"):
-                self.membership([*names, *part])
-                alone = len(part) == 1 and tr.label_of(tr.base_of(part[0])) is not None
-                names = [*names, *part, tr.Token("COMMA", ",", part[0].end, part[0].end)] if alone else []  # x, y ∈ R^n
+                if tr.has(part, "IN", "NI"):
+                    self.membership([*names, *part])
+                if len(part) == 1 and tr.label_of(tr.base_of(part[0])) is not None:  # x, y ∈ R^n
+                    names += part[0], tr.Token("COMMA", ",", part[0].end, part[0].end)
+                else:
+                    names = []
         parts = tr.split(items, "REL")
         if len(parts) == 2 and len(parts[1]) == 1 and (element := _element(parts[1][0])) is not None:
             self.sets.append((parts[0], element))  # Ω(k, l) = { (i, j) : … }
@@ -231,7 +234,8 @@ class Occurrences:
             self.member_of(names, is_tuple, right)
         for part in tr.split(items, "COLON", "MID", "TEXT")[1:]:
             for piece in tr.split(part, "COMMA"):
-                self.membership(piece)
+                if tr.has(piece, "IN", "NI"):
+                    self.membership(piece)
         self.bounds += [value for _, values in found.listed for value in values]
         self.bounds += [b for b, _ in (*found.lower.values(), *found.upper.values())]
         self.lowest += [b for b, _ in found.lower.values()]
@@ -247,8 +251,6 @@ class Occurrences:
 
     def membership(self, part: tr.Items) -> None:
         """(i, j) ∈ Ω(k, l); x ∈ R^{H×W}; Ω(k, l) ∋ (i, j)."""
-        if not tr.has(part, "IN", "NI"):
-            return
         left, right = tr.split(part, "IN", "NI")[:2]
         if tr.has(part, "NI"):
             left, right = right, left

@@ -63,7 +63,7 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
     :class:`UnsupportedError` where the card is not about a layer that is covered.
     """
     try:
-        refuse_long(card.question)
+        refuse_long(card.question, card.question_line)
         refuse_near_misses(card)
         refuse_open(card)
         statement = Statement.of(card)

@@ -87,14 +87,15 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
         refuse_exchanged(tokens, prose, module)
     for tokens in told:
         follows, beside = behind or points(tokens), Told(tokens)
-        shown = max((t.start for t in tokens if t.equates), default=0)  # words that a formula follows say what it shows
+        equating = [t.start for t in tokens if t.equates]
+        shown = equating[-1] if equating else 0  # words that a formula follows say what it shows
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
             if _is_special(clause, module) or _is_label(clause, module) or is_taken(clause, prose, places or ()):
                 continue
             said = _held(clause, module) or _takes_limit(clause)
             contrary = contradicts(tokens, clause, module, windows)
             if said is None and not (places is not None and _names_a_part(clause)):
-                after = any(t.formulas and t.equates and t.start < clause[0].start for t in tokens)
+                after = bool(equating) and equating[0] < clause[0].start
                 found = itertools.chain(more(beside, clause, follows and shown <= clause[-1].start, known), (
                     t for t in more(beside, clause, after, known) if t.text in _MORE))  # «with periodic boundary»
                 said = next((t for t in found
@@ -109,7 +110,7 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
                                         "computed, write it into the formulas; if not, leave it out", key="forward",
                                         line=prose.plain.line(said.start)))
-        behind |= any(t.formulas and t.equates for t in tokens)
+        behind |= bool(equating)
 
 
 def _refuse_zeros(prose: Prose, module: Module, known: Collection[tuple[int, int]]) -> None:
@@ -267,10 +268,12 @@ def _denied(clause: Sequence[Token]) -> set[int]:
 def _lacks(clause: Sequence[Token], n: int, sentence: Sequence[Token]) -> bool:
     """«without the bias», but for «a dense layer without bias computes $y = W x$», whose formula has none."""
     behind = " ".join(t.text for t in clause[n + 1 : n + 4] if t.kind == "word")
+    if clause[n].text != "without" or not named(behind, "letter"):
+        return False
     shown = [side for t in sentence for f in t.formulas if t.equates for part in statements(f.tree or ())
              for side in sides(part)[1:]]
     bare = shown and not any(map(_adds_a_letter, shown))
-    return clause[n].text == "without" and bool(named(behind, "letter")) and not (bare and named(behind, "bias"))
+    return not (bare and named(behind, "bias"))
 
 
 def _adds_a_letter(run: Sequence[Item]) -> bool:

@@ -219,7 +219,7 @@ def refuse_overruns(used: Iterable[Definition], table: SymbolTable) -> None:
 
 Stated = tuple[str, int, ex.Expr, ex.Expr | None]  # tensor, axis, first and last value
 _LIST = re.compile(  # u_0, \dots, u_{N-1}
-    r"(?P<letter>\\?[A-Za-z]+(?:\{\w\})?)\s*_\s*\{?(?P<low>[01])\}?\s*,(?:[^=]*,)?\s*\\[cl]?dots\s*,\s*(?P=letter)\s*_\s*"
+    r"(?P<letter>\\?[A-Za-z]++(?:\{\w\})?)\s*_\s*\{?(?P<low>[01])\}?\s*,(?:[^=]*,)?\s*\\[cl]?dots\s*,\s*(?P=letter)\s*_\s*"
     r"(?:\{\s*(?P<high>[A-Za-z])\s*(?P<less>-\s*1)?\s*\}|(?P<last>[A-Za-z]))")
 
 
@@ -266,7 +266,7 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
 
 
 _POINTS = re.compile(  # c_t ∈ {1, …
-    r"\s*(?P<letter>\\?[A-Za-z]+)\s*(?:_\s*(?:\{[^{}]*\}|\w))?\s*\\in\s*\\(?:\{|lbrace)\s*(?P<low>[01])\s*,")
+    r"\s*+(?P<letter>\\?[A-Za-z]++)\s*(?:_\s*(?:\{[^{}]*\}|\w))?\s*\\in\s*\\(?:\{|lbrace)\s*(?P<low>[01])\s*,")
 
 
 def _with_pointers(module: Module, nodes: Sequence[tuple[Formula, ex.Node]], latexes: Iterable[str]) -> Module:

@@ -23,7 +23,7 @@ def card(question: str, solution: str = "") -> derive.Card:
 
 @pytest.mark.parametrize(("more", "problem"), [
     ("a " * (MOST_CHARACTERS // 2), r"the question has 10,\d\d\d characters, and at most 10,000"),
-    (f"$$ z = {'x + ' * (MOST_IN_A_FORMULA // 4)} x $$", r"line 9: a formula of 5,0\d\d characters, and at most 5,000"),
+    (f"$$ z = {'x + ' * (MOST_IN_A_FORMULA // 4)} x $$", r"line 9: a formula of 4,0\d\d characters, and at most 4,000"),
     ("$x_i$ " * MOST_FORMULAS, r"the question has 202 formulas, and at most 200"),
     ("Derive it with respect to $x$ and " + "with respect to " * MOST_ASKED, "with respect to” 102 times, and at most 100"),
     ("`x` " * MOST_FORMULAS, r"the question has 202 formulas, and at most 200"),
@@ -49,7 +49,7 @@ def test_a_question_up_to_that_length_is_read(unit: str) -> None:
 
 
 @pytest.mark.parametrize(("unit", "count"), [
-    ("(the ", 100), ("a, ", 100), ("gradient ", 100), ("derive the gradient, ", 40), ("the mean of ", 60), ("|", 200),
+    ("(the ", 100), ("a, ", 100), ("1, ", 100), ("gradient ", 100), ("derive the gradient, ", 40), ("the mean of ", 60), ("|", 200),
     ("$x_i$, ", 30), ("where $w_k$ is a weight, ", 30), ("$n$ and $x$ with ", 15), ("a vector $v_i$ ", 30),
 ])  # fmt: skip
 def test_work_grows_as_the_text_does(unit: str, count: int) -> None:

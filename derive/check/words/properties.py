@@ -40,7 +40,7 @@ from derive.notation.symbols import Kind, name_of
 from derive.records import dataclass
 
 _LETTER = r"\$\s*\\?[A-Za-z]+(?:\s*,\s*\\?[A-Za-z]+)*(?:_(?:\w|\{\w+\}))?\s*(?:\\in[^$]*)?\$"
-_LETTERS = rf"(?P<letters>{_LETTER}(?:\s*(?:,|and|or)\s*{_LETTER})*)"
+_LETTERS = rf"(?P<letters>{_LETTER}(?:\s*(?:,|and|or)\s*{_LETTER}){{0,20}})"  # of a longer list from each of them on
 _NAMES = re.compile(r"(?<![A-Za-z\\_{])\\?[A-Za-z]+")
 _ENDS = (r"(?=[\s$]*(?:[.,;:()|\n]|\Z|\$|(?:and|but|we|it|this|then|so|in|the|all|both|only|holds?|because|since"
          r"|compute|derive)\b))")

@@ -135,7 +135,7 @@ ONE_EACH = re.compile(r"\bone (row|column) (?:per|for each|for every|for) (?:cla
                       r"(?: of (?:their|its|the) layer)?\b")  # of a weight matrix
 _FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*\(\s*\\?[a-z]+\s*\)\s*=")  # f(s) = …
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta")
-_SUBSCRIPTS = re.compile(r"(\\?[A-Za-z]+)\s*_\s*(?:\{([a-z]{1,4}|[a-z](?:\s*,\s*[a-z])+)\}|([a-z]))")
+_SUBSCRIPTS = re.compile(r"(\\?[A-Za-z]++)\s*_\s*(?:\{([a-z]{1,4}|[a-z](?:\s*,\s*[a-z])+)\}|([a-z]))")
 _ENTRIES = re.compile(r"\s*(?:(?P<whole>\\?[A-Za-z]+)\s*=\s*\()?\s*(?P<own>\\?[A-Za-z]+)_\{?1\}?\s*,\s*"
                       r"(?:(?P=own)_\{?2\}?\s*,\s*)?\\[lc]?dots\s*,\s*(?P=own)_\{?\w\}?\s*\)?"
                       r"(?:\s*\^\s*\{?\s*(?:\\top|T)\s*\}?)?\s*")

@@ -141,16 +141,22 @@ class _Text:
 
     def value(self, n: int) -> tuple[Size, int]:
         """The sizes from chunk n on, «2 and 1 along …» too, and their last chunk."""
-        sizes, last = self.at(n).value, n
-        listed = n
-        while self.at(listed + 1).of(",") and self.at(listed + 2).of("count"):
-            listed += 2
+        sizes, last, listed = self.at(n).value, n, self._lists.get(n, n)
         ends = self.at(listed + 3)
         if self.at(n).of("count") and self.at(listed + 1).of("and") and self.at(listed + 2).of("count") and (
                 ends is _NOTHING or ends.of(*_ENDS, ",", ":", ")", "along", "and")):
             last = listed + 2
             sizes = tuple(v for c in self.chunks[n : last + 1] for v in c.value)
         return sizes, last
+
+    @cached_property
+    def _lists(self) -> dict[int, int]:
+        """The last number of the list by commas from a chunk on."""
+        found = dict[int, int]()
+        for n in reversed(range(len(self.chunks) - 2)):
+            if self.at(n + 1).of(",") and self.at(n + 2).of("count"):
+                found[n] = found.get(n + 2, n + 2)
+        return found
 
     @cached_property
     def measures(self) -> tuple[Said, ...]:
@@ -449,10 +455,11 @@ def _joined(chunks: Sequence[Chunk], kind: str, between: str, opening: str = "",
     while n < len(chunks):
         first = last = n + bool(opening)
         kinds = ("count", between, "count")
-        while last + 2 < len(chunks) and all(map(Chunk.of, chunks[last : last + 3], kinds)):
+        while (not opening or chunks[n].of(opening)) and last + 2 < len(chunks) and all(
+                map(Chunk.of, chunks[last : last + 3], kinds)):
             last += 2
         ends = chunks[n], chunks[min(last + bool(closing), len(chunks) - 1)]
-        if last > first and (not opening or (ends[0].of(opening) and ends[1].of(closing))):
+        if last > first and (not opening or ends[1].of(closing)):
             sizes = tuple(v for c in chunks[first : last + 1] for v in c.value)
             found.append(Chunk(frozenset({kind}), ends[0].start, ends[1].stop, sizes))
             n = last + bool(closing) + 1

@@ -12,7 +12,7 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
 from derive.formulas import formulas
-from derive.limits import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA, MOST_IN_A_SENTENCE
+from derive.limits import MOST_BLANKS, MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA, MOST_IN_A_SENTENCE
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
 from derive.notation.rules import LETTERS, RULES, rewritten
@@ -189,11 +189,18 @@ def question_formulas(card: Card) -> list[Formula]:
     return [*question_prose(card).formulas]
 
 
-def refuse_long(question: str) -> None:
-    """Raise :class:`CardError` for a text longer than is read."""
-    if len(question) > MOST_CHARACTERS:
-        raise CardError(f"the question has {len(question):,} characters, and at most {MOST_CHARACTERS:,} are "
-                        "read: shorten it, or put what is no question under a heading of its own")
+def refuse_long(text: str, first: int, called: str = "question", most: int = MOST_CHARACTERS) -> None:
+    """Raise :class:`CardError` for a text longer than is read, or with more blanks in a row.
+
+    Words and signs are looked for over blanks: from each of them on.
+    """
+    if len(text) > most:
+        raise CardError(f"the {called} has {len(text):,} characters, and at most {most:,} are read: shorten it, or put "
+                        f"what is no {called} under a heading of its own")
+    for gap in re.finditer(r"\s++", text):
+        if len(gap[0]) > MOST_BLANKS:
+            raise CardError(Problem(f"{len(gap[0]):,} blanks in a row, and at most {MOST_BLANKS} are read: leave out "
+                                    "some", line=first + text.count("\n", 0, gap.start())))
 
 
 def question_prose(card: Card) -> Prose:
@@ -212,7 +219,7 @@ def lettered_prose(card: Card) -> Prose:
 
 @lru_cache(maxsize=16)  # each reader of a question asks for it
 def _prose(question: str, first_line: int) -> Prose:
-    refuse_long(question)
+    refuse_long(question, first_line)
     found = formulas(question, first_line)
     if len(found) > MOST_FORMULAS:
         raise CardError(f"the question has {len(found):,} formulas, and at most {MOST_FORMULAS} are read")

@@ -42,6 +42,8 @@ from derive.check.reading.worded import (
 )
 from derive.errors import CardError, DeriveError
 from derive.expr import (
+    ZERO,
+    Add,
     And,
     Arg,
     Cond,
@@ -388,6 +390,9 @@ def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iter
     if any(len(run) > 1 for run in runs_):
         yield Item(formula, Kind_.UNREAD, None, "the inequality in it is not judged")
     equations = [p for p in parts if isinstance(p, Rel) and {*p.ops} == {"="} and not _restricts(p, letters)]
+    if all(map(_beyond, parts)):
+        yield Item(formula, Kind_.DEFINITION)
+        return
     others = [p for p in parts if p not in equations and isinstance(p, Cond)]
     for part in (*conditions(cond), *others):
         if isinstance(part, Rel):
@@ -443,6 +448,12 @@ def _restricts(node: Rel, letters: Letters) -> bool:
         return True
     indexed = any(isinstance(n, Idx) for n in walk(head)) and of_indices(node)  # (i - k) mod 2 = 0
     return isinstance(head, (Idx, Size, Num)) or free or not isinstance(head, Expr) or indexed
+
+
+def _beyond(node: Node) -> bool:
+    """x_{t-k} = 0, δ_{i-a} = 0: what stands beyond the edge."""
+    head, value = node.terms if isinstance(node, Rel) and node.ops == ("=",) else (None, None)
+    return value is ZERO and isinstance(head, Entry) and any(isinstance(i, Add) for i in head.indices)
 
 
 def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters) -> Iterator[Item]:

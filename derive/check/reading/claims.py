@@ -29,7 +29,7 @@ from derive.check.letters import (
     told,
     upstream,
 )
-from derive.check.reading.parts import continued, descended, implied, links, numbered, of_products, unboxed
+from derive.check.reading.parts import continued, descended, implied, links, numbered, unboxed
 from derive.check.reading.texts import rounded
 from derive.check.reading.worded import (
     arguments,
@@ -211,7 +211,7 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     steps = [descended(p, loss) if loss else p for p in parts]
     pairs = [(p, whole) for p, whole in zip(parts, continued(map(unboxed, steps)), strict=True)
              if _RELATION.search(whole.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
-    found = [replace(f, latex=of_products(rounded(f.latex))) for _, p in pairs for f in numbered(p)]
+    found = [replace(f, latex=rounded(f.latex)) for _, p in pairs for f in numbered(p)]
     spelt = {(p.line, p.column): p for p, _ in pairs}
     if len(found) > MOST_CHECKED:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_CHECKED} of a solution are checked: part it")

@@ -17,10 +17,6 @@ _LIST = re.compile(r"\s*(?:\\(?:left|bigl?|Big)\s*)?(?:\\begin\{[pbv]?(?:small)?
 _NAMES = re.compile(r"=\s*:|\\eqqcolon(?![A-Za-z])(?=[^=]*\Z)")  # what it ends in is a name of it: p - t =: \delta
 _ALIGNED = re.compile(r"\s*\\begin\{(align\*?|aligned|split|gather\*?|gathered)\}(.*)\\end\{\1\}\s*", re.DOTALL)
 _BESIDE = re.compile(r"\\(?:text|mbox|forall|in|le|ge|leq|geq|lt|gt|ne|neq)(?![A-Za-z])|[<>]")  # it may restrict
-_NAME = r"(?:\\(?:mathbf|boldsymbol|bm)\s*\{\s*\\?[A-Za-z]+\s*\}|[A-Za-z])"
-_TOP = r"\s*\^\s*\{?\s*(?:\\top|T)\s*\}?"
-_PRODUCT = re.compile(rf"(?:\\left)?[(\[]\s*(?P<A>{_NAME})(?P<S>{_TOP})?\s*(?P<B>{_NAME})(?P<T>{_TOP})?"
-                      r"\s*(?:\\right)?[)\]]\s*_(?:(?P<j>[a-z])(?![a-z])|\{\s*(?P<k>[a-z])\s*,?\s*(?P<l>[a-z])?\s*\})")
 _STEP = re.compile(r"\s*(?P<w>[^=]+?)\s*\\(?:leftarrow|gets)(?![A-Za-z])\s*(?P=w)\s*-\s*"
                    r"\\(?:eta|alpha|epsilon|varepsilon|lambda|gamma|mu)(?![A-Za-z])(?:\s|\\,|\\cdot(?![a-z]))*"
                    r"(?P<by>.+?)[\s.,;]*", re.DOTALL)
@@ -53,17 +49,6 @@ def implied(formula: Formula) -> Iterator[Formula]:
         column = start - before.rfind("\n") - 1 + (0 if "\n" in before else formula.column)
         if part:
             yield Formula(part, formula.line + before.count("\n"), column, formula.display)
-
-
-def of_products(latex: str) -> str:
-    r"""(A x)_k as \sum_r A_{kr} x_r, (G W^\top)_{nd} as \sum_r G_{nr} W_{dr}."""
-    def one(found: re.Match[str]) -> str:
-        first, last, over = found["j"] or found["k"], found["l"] or "", next(c for c in "rquvz" if c not in latex)
-        a, b = (f"{first}{over}", f"{over}{last}")
-        a, b = (ij[::-1] if found[turned] else ij for ij, turned in ((a, "S"), (b, "T")))
-        return rf"\sum_{{{over}}} {found['A']}_{{{a}}} {found['B']}_{{{b}}}"
-
-    return _PRODUCT.sub(one, latex)
 
 
 def descended(formula: Formula, loss: str) -> Formula:

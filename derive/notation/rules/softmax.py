@@ -59,8 +59,11 @@ def _named(
         before = part[: len(part) - len(value) + at]
         joined = _joins(before[-1]) or (after and _joins(after[0]))
         if joined and (a := letter(call[0], heads[0][0])):
-            new.append(replace(formula, tree=(*a, trees.equals(call[0]), *call)))
-            return *before, *a, *after
+            of, stands = call[1], a
+            if isinstance(of, tr.Scripted):  # a^\top of softmax(z)^\top
+                of, stands = of.base, (replace(of, base=a[0]),)
+            new.append(replace(formula, tree=(*a, trees.equals(call[0]), call[0], of)))
+            return *before, *stands, *after
         return *before, *call, *after
 
     tree = None if formula.tree is None else trees.by_statement(tuple(formula.tree), named)

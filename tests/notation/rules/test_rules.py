@@ -198,6 +198,7 @@ CASES = {
     "a derivative by its function": ([r"s' = s (1 - s)"], [r"s' = s (1 - s)"]),
     "a softmax of logits": ([r"p = \mathrm{softmax}(A h)"], ["z = A h", r"p = \mathrm{softmax}(z)"]),
     "a softmax that is a factor": ([r"c = V \mathrm{softmax}(z)"], [r"a = \mathrm{softmax}(z)", "c = V a"]),
+    "a softmax that is transposed": ([r"y = \mathrm{softmax}(z)^\top v"], [r"a = \mathrm{softmax}(z)", r"y = a^\top v"]),
     "a softmax in front": ([r"Y = \mathrm{softmax}(Q K^\top) V"],
                            [r"S = Q K^\top", r"A = \mathrm{softmax}(S)", "Y = A V"]),
     "a softmax of what has a letter": ([r"P = \mathrm{softmax}(\frac{Q}{d})", "S = Q / d"],

@@ -35,6 +35,7 @@ from derive.expr import (
     walk,
 )
 from derive.lines import WIDTH, width, write_lines
+from derive.module import Module
 from derive.notation import read, write
 from derive.notation.shapes import COLUMN
 from derive.notation.symbols import is_own
@@ -119,8 +120,7 @@ def masked(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
 
     Of more axes than one all entries stand below one another. Nothing where a window may have none.
     """
-    field = subject.module.receptive_field
-    if field is not None and window_facts(field, subject.module.input_size).missed:
+    if _may_be_empty(subject.module):
         return
     output, source = subject.output, _source(subject, wrt)
     b.prose("answer_mask", matrix=b.m(Entry(MASK, ()), WHOLE), column=len(output.indices) > 1,
@@ -132,7 +132,7 @@ def masked(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
 def linear(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
     """y = A x + b of what is linear in x: its derivatives as a matrix, by which δ_y goes back to ``gradient``."""
     module = subject.module
-    if module.table.named(MASK) is None or not moves(module) or wrt not in module.inputs:
+    if module.table.named(MASK) is None or not moves(module) or wrt not in module.inputs or _may_be_empty(module):
         return
     output, source = subject.output, _source(subject, wrt)
     column = max(len(output.indices), len(source.indices)) > 1
@@ -143,6 +143,12 @@ def linear(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
     known = any(isinstance(m, Math) and isinstance(m.expr, Rel) and m.expr.terms[0] is before for m in b.blocks)
     derivative = before if known else printed(cast(Expr, jacobian.after), before, module)
     _carries(b, subject, derivative, source, gradient, not has_rest(module))
+
+
+def _may_be_empty(module: Module) -> bool:
+    """A window may lie wholly in padding."""
+    field = module.receptive_field
+    return field is not None and bool(window_facts(field, module.input_size).missed)
 
 
 def _source(subject: Subject, wrt: str) -> Entry:

@@ -152,7 +152,8 @@ class _Way:
         r"""What z of z = x y^\top is: a number of rows, a matrix of columns, for which its face alone is too small."""
         unfit, *cost = other.faults
         both = {} if unfit or any(cost[1:]) else {n: {rank, other.first[n]} for n, rank in self.first.items()}
-        return tuple((name, tuple(_SHAPES[r] for r in sorted(ranks))) for name, ranks in both.items() if len(ranks) > 1)
+        return tuple((name, tuple(_SHAPES[r] for r in sorted(ranks))) for name, ranks in both.items()
+                     if len(ranks) > 1 and self.first[name] == NUMBER)
 
     def settled(self, plain: set[str]) -> SymbolTable:
         both = {name: ranks for best in self.solutions for name in best[0] if len(ranks := {s[name] for s in best}) > 1}

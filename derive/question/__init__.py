@@ -72,15 +72,19 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
             card = with_statement(card, statement)
         if problems := tuple(statement.unfinished()):
             raise CardError(*problems)
+        card, described = without_traits(card)
+        on_card = described.on_card
         card, called = lettered(card)
         module, unanswered = _with_numbers(card, statement)
+        readings = (*as_on_card(module.readings, called), *unanswered)
         not_on = () if outside is None else _not_on(card, outside)
-        return replace(module, readings=(*as_on_card(module.readings, called), *unanswered, *not_on))
+        return replace(module, readings=(*map(on_card, readings), *not_on))
     except DeriveError as error:
         aside = isinstance(error, CardError) and outside is None and not _asks(card)
         found = UnsupportedError(_NOTHING_ASKED) if aside else _of_outside(error, outside)
         found = found.located(card.path, card.question_line)
-        raise found.with_problems(dict.fromkeys(found.problems)) from None
+        problems = (replace(p, message=on_card(p.message)) for p in found.problems)
+        raise found.with_problems(dict.fromkeys(problems)) from None
 
 
 def _asks(card: Card) -> bool:
@@ -102,7 +106,6 @@ def _with_numbers(card: Card, statement: Statement) -> tuple[Module, tuple[str, 
     Single numbers that are not those of all letters belong to the layer: a slope 0.1.
     """
     numbers.refuse_tables(card)
-    card = without_traits(card)
     stated = numbers.stated(statement)
     card, masked = masks.apart(card)
     card, said = steps.apart(card)

@@ -260,7 +260,7 @@ def test_a_branch_that_holds_where_numbers_are_close_is_visited_and_no_example_i
 
 SIZED = [
     (r"A convolution $y_{ij} = \sum_{p=0}^{1} \sum_{q=0}^{1} w_{pq} x_{i+p,j+q}$ with the kernel $w$ of an input of size $5 \times 4$.", "x", (5, 4)),
-    (r"A signal $x$ of length 7 is filtered with the weights $w$: $y_t = \sum_{a=0}^{2} w_a x_{t+a}$.", "x", (1, 7)),
+    (r"A signal $x$ of length 7 is filtered with the weights $w$: $y_t = \sum_{a=0}^{2} w_a x_{t+a}$.", "x", (7, 1)),
     (r"Average pooling of a $4 \times 6$ input: $y_{kl} = \frac{1}{4} \sum_{(i, j) \in \Omega(k, l)} x_{ij}$ with "
      r"$2 \times 2$ windows and stride 2.", "x", (4, 6)),
 ]

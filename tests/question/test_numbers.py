@@ -107,7 +107,7 @@ def test_numbers_behind_for_do_not_ask_for_derivatives(words: str, letters: list
 
 
 DECIMALS = {  # numbers as the card writes them, and what the answer has
-    (r"x = (0.5, 1.25, -2, 4)", r"\delta = (1.5, 0.25, 1)"): [r"\frac{0.875", r"0.75 & 0.875"],
+    (r"x = (0.5, 1.25, -2, 4)", r"\delta = (1.5, 0.25, 1)"): [r"\frac{0.875", r"0.75 \\ 0.875"],
     (r"x = (\frac12, 1, -2, 4)", r"\delta = (1, \frac12, 1)"): [r"\frac{3}{4}"],
 }
 

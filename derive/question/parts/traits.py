@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from derive.card import Card
@@ -20,30 +20,63 @@ from derive.question.sentences.tokens import in_english
 from derive.question.words.lexicon import ends, named
 from derive.question.words.prose import GAP, Prose
 from derive.question.words.reading import lettered_prose
+from derive.records import dataclass
 from derive.sections import lines_of
 
 Change = tuple[int, int, str]  # a place of the question, and the word in place of it
 _SPACE = re.compile(r"\s*\\mathbb\s*\{?\s*R\s*\}?(?:\s*\^.*)?", re.DOTALL)
 _EMPTY = re.compile(r"\((?:\s|,|\.)*\)")
+_QUOTED = re.compile(r"“([^“”]*)”")
 
 
-def without_traits(card: Card) -> Card:
+@dataclass(frozen=True)
+class Described:
+    """A question as it is ``read``, and where on the card each character of that stands."""
+
+    question: str
+    read: str
+    origin: tuple[int, ...]
+
+    @staticmethod
+    def of(question: str, changes: Iterable[Change]) -> Described:
+        """The question with these changes, in their order; lines stay lines."""
+        pieces: list[tuple[str, int]] = []
+        at = 0
+        for start, stop, word in changes:
+            pieces += zip(question[at:start], range(at, start), strict=True)
+            put = (word or " ") + "\n" * question.count("\n", start, stop)
+            pieces += zip(put, [start] * (len(put) - 1) + [max(start, stop - 1)], strict=True)
+            at = stop
+        pieces += zip(question[at:], range(at, len(question)), strict=True)
+        read = _EMPTY.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), "".join(c for c, _ in pieces))
+        return Described(question, read, tuple(n for _, n in pieces))
+
+    def on_card(self, said: str) -> str:
+        """What is said of the question, with the words of the card where it quotes."""
+        return said if self.read == self.question else _QUOTED.sub(lambda m: f"“{self._quoted(m[1])}”", said)
+
+    def _quoted(self, words: str) -> str:
+        found = re.search(r"[\s*`|]+".join(map(re.escape, words.split())), self.read) if words.strip() else None
+        if found is None:
+            return words
+        first, last = self.origin[found.start()], self.origin[found.end() - 1]
+        return " ".join(self.question[first : last + 1].replace("**", " ").replace("`", " ").replace("|", " ").split())
+
+
+def without_traits(card: Card) -> tuple[Card, Described]:
     """The card without what its words say once more of the layers that they name; as it is beside formulas."""
+    same = Described(card.question, card.question, ())
     try:
         prose = lettered_prose(card)
     except DeriveError:
-        return card
+        return card, same
     if any(equates(f) and not computes_nothing(f) for f in prose.formulas) or not in_english(prose.text):
-        return card
-    question = card.question
-    for start, stop, word in reversed([*_changes(prose)]):
-        kept = re.sub(r"[^\n]", " ", question[start:stop])
-        question = question[:start] + word + kept[len(word) :] + question[stop:]
-    if question == card.question:
-        return card
-    question = _EMPTY.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), question)
+        return card, same
+    found = Described.of(card.question, _changes(prose))
+    if found.read == card.question:
+        return card, same
     at = sum(map(len, lines_of(card.text)[: card.question_line - 1]))
-    return replace(card, text=card.text[:at] + question + card.text[at + len(card.question) :])
+    return replace(card, text=card.text[:at] + found.read + card.text[at + len(card.question) :]), found
 
 
 def _changes(prose: Prose) -> Iterator[Change]:

@@ -137,6 +137,8 @@ def _parts(tokens: Sentence, prose: Prose) -> Iterator[Token]:
 
 def _tails(tokens: Sentence, prose: Prose) -> Iterator[Token]:
     """«∂y/∂x to first order», «by $W$ for one window only»: words behind what is asked that no row reads."""
+    if any(t.text in _CLAIMS for t in tokens):  # «show that ∂y/∂x = 1 at the origin» is judged as a claim
+        return
     entries = {span.start for span in named(prose.text, "entry")}
     run: list[Token] | None = None
     for before, token in pairwise((tokens[0], *tokens, _END)):

@@ -152,7 +152,9 @@ def test_max_pooling_is_not_typed_in() -> None:
 
 def test_only_the_command_line_prints() -> None:
     for file in PACKAGE.rglob("*.py"):
-        calls = [n for n in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(n, ast.Call)]
+        text = file.read_text("utf-8")
+        tree = ast.parse(text if re.search(r"\b(?:print|exit)\b", text) else "")
+        calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
         printed = [c.lineno for c in calls if isinstance(c.func, ast.Name) and c.func.id in ("print", "exit")]
         assert not printed or unit(file) in ("cli", "commands", "__main__"), f"{file}:{printed}"
 

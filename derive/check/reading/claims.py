@@ -221,8 +221,9 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     asked += functions
     letters = Letters(called(module, asked), kronecker, upstream=_UPSTREAM.search(f"{question}\n{text}") is not None,
                       parts=frozenset(m[1].strip(", \t\n") for m in _PART.finditer(f"{question}\n{text}")))
-    letters.table = gather(rewritten(asked), letters.module.table)
-    read = [node for formula in rewritten(asked) for _, node in read_parts(formula, letters.table)]
+    stated = rewritten(asked)
+    letters.table = gather(stated, letters.module.table)
+    read = [node for formula in stated for _, node in read_parts(formula, letters.table)]
     for node in read:
         if not isinstance(node, DeriveError):
             told(node, letters)

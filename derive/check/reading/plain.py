@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from functools import partial
 
+from derive.check.reading.texts import SLOPE
 from derive.check.reading.worded import rows
 from derive.formulas import beside
 
@@ -42,8 +43,6 @@ _SIGNS = {"<=": r"\le ", ">=": r"\ge ", "≤": r"\le ", "≥": r"\ge "}
 _PLAIN = re.compile(  # x > 0 and 0 < x < 1
     rf"(?<![\w\\$.])(?P<rel>(?:{_NUMBER}[ \t]*{_SIGN}[ \t]*)?(?P<letter>[A-Za-z])[ \t]*{_SIGN}[ \t]*{_NUMBER})"
     r"(?![\w^]|\.\d)")
-_SLOPE = re.compile(r"\\(?:partial|nabla|delta|prime|dot|ddot|mathrm\{d\})(?![A-Za-z])|'"
-                    r"|\\frac\{?\s*d(?![a-z]{2})|\bd\w\s*/\s*d")
 
 
 def valued(text: str) -> str:
@@ -67,7 +66,7 @@ def cased(text: str) -> str:
     """
     def one(found: re.Match[str]) -> str:
         head = found["head"].strip()
-        if _SLOPE.search(head) and found["again"] or (found["again"] or head).strip() != head:
+        if SLOPE.search(head) and found["again"] or (found["again"] or head).strip() != head:
             return found[0]
         parts = found.groupdict()
         other = rf"\text{{if }} {parts['d']}" if parts.get("d") else r"\text{otherwise}"

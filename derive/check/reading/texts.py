@@ -13,8 +13,8 @@ _SUFFIXES = (".md", ".tex", ".txt")
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _DOCUMENT = re.compile(r"\A.*?\\begin\{document\}|\\end\{document\}.*\Z", re.DOTALL)
 _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
-_SLOPE = re.compile(r"\\(?:partial|nabla|delta|prime|dot|ddot|mathrm\{d\})(?![A-Za-z])|'"
-                    r"|\\frac\{?\s*d(?![a-z]{2})|\bd\w\s*/\s*d")
+SLOPE = re.compile(r"\\(?:partial|nabla|delta|prime|dot|ddot|mathrm\{d\})(?![A-Za-z])|'"
+                   r"|\\frac\{?\s*d(?![a-z]{2})|\bd\w\s*/\s*d")
 _LOOSE = re.compile(r"\\(?:[,;:! ]|q?quad(?![A-Za-z]))|[\s&]|\\(?:label|tag)\{[^{}]*\}")
 _DELTA = r"\$\s*(?P<delta>\\delta(?:_\{?\w+\}?)?)\s*\$,?\s+"
 _DENOTES = r"(?:is|are|denotes?|denoting|stands\s+for|being|be|as)\s+"
@@ -74,7 +74,7 @@ def repeated(question: str) -> Callable[[str], bool]:
 
     def stands(latex: str) -> bool:
         part = re.escape(bare(latex))
-        return _SLOPE.search(latex) is None and any(re.search(f"[=,]{part}[=,]", whole) for whole in given)
+        return SLOPE.search(latex) is None and any(re.search(f"[=,]{part}[=,]", whole) for whole in given)
 
     return stands
 

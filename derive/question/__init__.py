@@ -62,6 +62,7 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
     Raises :class:`CardError` for what is missing, ambiguous or contradictory, and
     :class:`UnsupportedError` where the card is not about a layer that is covered.
     """
+    on_card: Callable[[str], str] = str
     try:
         refuse_long(card.question, card.question_line)
         refuse_near_misses(card)
@@ -83,8 +84,8 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
         aside = isinstance(error, CardError) and outside is None and not _asks(card)
         found = UnsupportedError(_NOTHING_ASKED) if aside else _of_outside(error, outside)
         found = found.located(card.path, card.question_line)
-        problems = (replace(p, message=on_card(p.message)) for p in found.problems)
-        raise found.with_problems(dict.fromkeys(problems)) from None
+        said = (replace(p, message=on_card(p.message)) for p in found.problems)
+        raise found.with_problems(dict.fromkeys(said)) from None
 
 
 def _asks(card: Card) -> bool:

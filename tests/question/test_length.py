@@ -71,3 +71,8 @@ def test_work_grows_as_the_text_does(unit: str, count: int) -> None:
 def test_a_superscript_is_no_number_in_words() -> None:
     """``"²".isdigit()``, and it is no integer."""
     assert module_of(card(f"Consider a layer of size ² for $x$. {ASKED}")).output == "y"
+
+
+def test_a_long_side_question_is_set_aside() -> None:
+    aside = "What is the meaning of this result, " + "and why would anybody be surprised by the shape that it has, " * 6
+    assert module_of(card(rf"Let $y = w x$. Derive $\partial y/\partial w$. {aside}in the end?")).wanted

@@ -194,13 +194,17 @@ def refuse_long(text: str, first: int, called: str = "question", most: int = MOS
 
     Words and signs are looked for over blanks: from each of them on.
     """
-    if len(text) > most:
-        raise CardError(f"the {called} has {len(text):,} characters, and at most {most:,} are read: shorten it, or put "
-                        f"what is no {called} under a heading of its own")
+    _refuse_characters(text, called, most)
     for gap in re.finditer(r"\s++", text):
         if len(gap[0]) > MOST_BLANKS:
             raise CardError(Problem(f"{len(gap[0]):,} blanks in a row, and at most {MOST_BLANKS} are read: leave out "
                                     "some", line=first + text.count("\n", 0, gap.start())))
+
+
+def _refuse_characters(text: str, called: str = "question", most: int = MOST_CHARACTERS) -> None:
+    if len(text) > most:
+        raise CardError(f"the {called} has {len(text):,} characters, and at most {most:,} are read: shorten it, or put "
+                        f"what is no {called} under a heading of its own")
 
 
 def question_prose(card: Card) -> Prose:
@@ -219,7 +223,7 @@ def lettered_prose(card: Card) -> Prose:
 
 @lru_cache(maxsize=16)  # each reader of a question asks for it
 def _prose(question: str, first_line: int) -> Prose:
-    refuse_long(question, first_line)
+    _refuse_characters(question)  # blanks may stand for what is set aside
     found = formulas(question, first_line)
     if len(found) > MOST_FORMULAS:
         raise CardError(f"the question has {len(found):,} formulas, and at most {MOST_FORMULAS} are read")

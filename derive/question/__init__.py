@@ -18,7 +18,7 @@ from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
 from derive.question import masks, numbers, steps
 from derive.question.letters.bare import refuse_single
-from derive.question.letters.restricted import refuse_restricted
+from derive.question.letters.restricted import refuse_numbered, refuse_restricted
 from derive.question.parts.concepts import refuse_unshown
 from derive.question.parts.operations import refuse_unformulated
 from derive.question.parts.traits import without_traits
@@ -157,6 +157,7 @@ def _refuse_single(question: Question, module: Module, given: bool) -> None:
     if not given and question.statement.shapes is None and any(map(equates, question.prose.formulas)):
         refuse_single(question.prose, module)
         refuse_restricted(question.prose, module)
+        refuse_numbered(question.prose, module)
         refuse_unshown(question.prose, module)
 
 

@@ -29,6 +29,9 @@ def read(question: str) -> Module:
     r"Let $p_k = \frac{e^{z_k}}{\sum_j e^{z_j}}$, where $z_K = 0$ is fixed. Derive $\partial p_k/\partial z_j$.",
     r"Let $p_k = \frac{e^{z_k}}{\sum_j e^{z_j}}$; the last score $z_K$ is fixed to zero. Derive $\partial p_k/\partial z_j$.",
     r"A layer computes $y^{(n)} = W x^{(n)} + b$ for each sample. Derive $\partial L/\partial W$.",
+    r"Let $y = \sum_j w_j x_j - w_c$ with $c = 2$. Derive $\partial y/\partial w_j$.",
+    r"Let $L = \sum_j (s_j - s_m)^2$ with $m = 1$. Derive $\partial L/\partial s_j$.",
+    r"Let $L = \sum_{j \ne c} \max(0, 1 + s_j - s_c)$ with the class $c = 2$. Derive $\partial L/\partial s_j$.",
 ])
 def test_a_restriction_is_open(question: str) -> None:
     with pytest.raises(CardError):

@@ -11,7 +11,7 @@ from derive.module import Module
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
-from derive.notation.rules.kinds import is_derived
+from derive.notation.rules.kinds import is_case, is_derived
 from derive.notation.symbols import name_of
 from derive.question.sentences.tokens import asks, sentences
 from derive.question.words.lexicon import begins, named
@@ -19,6 +19,20 @@ from derive.question.words.prose import Prose
 
 _LABEL = re.compile(r"\^\{\([a-z]\)\}")  # x^{(n)}
 _RELATIONS = frozenset(("≠", "≤", "<", "≥", ">"))
+
+
+def refuse_numbered(prose: Prose, module: Module) -> None:
+    """Raise :class:`RequestError` for s_c beside s_j, where c = 2: it is the entry 2 of s, or a letter of its own."""
+    cases = {str(run[0][0]): (str(run[1][0]), f.line) for f in prose.formulas
+             if f.tree and is_case(f.tree) and (run := trees.sides(f.tree))}
+    for name in module.given:
+        base, _, label = name.rpartition("_")
+        whole = module.table.named(base) if label in cases else None
+        if whole is not None and whole.axes:
+            number, line = cases[label]
+            raise RequestError(Problem(f"`{name}` with `{label} = {number}`: the entry of `{base}`, or a letter of its "
+                                       f"own? Write `{base}_{number}`, or give it another letter", line=line,
+                                       key="forward"))
 
 
 def refuse_restricted(prose: Prose, module: Module) -> None:

@@ -13,9 +13,6 @@ NORM = "has a gain $g$, a shift $b$ and a small $\\epsilon$"
 ASKED = r" Derive $\partial L/\partial x$."
 ALIKE = {
     rf"Layer normalisation of $x \in \mathbb{{R}}^n$ {NORM}; its output is $y$.{ASKED}": [
-        r"Layer normalisation acts on one feature vector $x \in \mathbb{R}^n$. It uses the mean and the (biased, i.e. divided "
-        r"by $n$) variance over the $n$ features, a small $\epsilon$ inside the square root, and then an elementwise gain $g$ "
-        rf"and shift $b$. The output is $y$.{ASKED}",
         r"Layer normalisation of $x \in \mathbb{R}^n$ has a gain $g$ and a shift $b$; $\epsilon$ is added to the variance. "
         rf"Call the output $y$.{ASKED}",
     ],
@@ -24,14 +21,10 @@ ALIKE = {
         r"For every feature the batch mean and the biased batch variance (division by $N$) are used, a constant $\epsilon$ is "
         r"added to the variance under the square root, and the result is scaled by $g$ and shifted by $b$. Call the output "
         r"$y$. Derive $\partial L/\partial x$ when $\partial L/\partial y$ comes in.",
-        r"A batch normalisation layer in training mode gets a mini-batch $x \in \mathbb{R}^{N \times D}$ ($N$ examples in the "
-        r"rows, $D$ features) and has a scale $g$ and an offset $b$. The batch variance is the biased one, and $\epsilon$ is "
-        rf"added to it before the root. Call the output $y$.{ASKED}",
     ],
     rf"RMS normalisation of a vector $x \in \mathbb{{R}}^n$ has a gain $g$ and a small $\epsilon$; its output is $y$.{ASKED}": [
         r"RMS normalisation of a vector $x \in \mathbb{R}^n$: no mean is subtracted, $\epsilon$ is added to the mean square "
-        r"under the root, and the normalised vector is multiplied componentwise by a learnable gain $g$ to give $y$. There is "
-        r"no bias. Derive $\partial L/\partial x$ for given $\partial L/\partial y$.",
+        r"under the root, and the result is scaled by $g$ to give $y$. There is no bias. Derive $\partial L/\partial x$ for given $\partial L/\partial y$.",
     ],
     r"A PReLU layer with slope $a$ has the input $x$ and the output $y$. Derive the backward message.": [
         r"A PReLU layer with one learnable slope $a$, shared by all $n$ components, maps $x$ to $y$. Derive the backward message. "
@@ -40,7 +33,7 @@ ALIKE = {
     ],
     r"Average pooling with a 2×2 window, stride 2 and no padding has the input $X$ and the output $Y$. "
     r"Derive $\partial L/\partial X_{ij}$ from $\partial L/\partial Y$.": [
-        r"Average pooling with a 2×2 window, stride 2 and no padding reduces one feature map $X \in \mathbb{R}^{4 \times 6}$ to "
+        r"Average pooling with a 2×2 window, stride 2 and no padding reduces $X \in \mathbb{R}^{4 \times 6}$ to "
         r"$Y \in \mathbb{R}^{2 \times 3}$. Derive $\partial L/\partial X_{ij}$ from $\partial L/\partial Y$.",
     ],
     r"The logits $z$ go through a softmax, and the loss $L$ is the cross-entropy with a one-hot target $t$. "
@@ -52,12 +45,10 @@ ALIKE = {
     r"Derive $\partial J/\partial z$.": [
         r"The logit $z \in \mathbb{R}$ goes through a sigmoid, and $J$ is the binary cross-entropy with the label "
         r"$y \in \{0, 1\}$. Derive $\partial J/\partial z$.",
-        r"Let $J$ be the binary cross-entropy (natural logarithm) between a label $y \in \{0, 1\}$ and the probability obtained by "
-        r"sending a logit $z \in \mathbb{R}$ through the logistic sigmoid. Find $\mathrm{d}J/\mathrm{d}z$.",
     ],
     r"Let $J$ be the Huber loss with threshold $\delta$ between the prediction $p$ and the target $t$. Derive $\partial J/\partial p$.": [
-        r"Let $J$ be the Huber loss with threshold $\delta > 0$ (quadratic part with the factor one half, continued linearly and "
-        r"without a jump), summed over the $n$ components of prediction $p$ and target $t$. Derive $\partial J/\partial p$.",
+        r"Let $J$ be the Huber loss with threshold $\delta > 0$, summed over the $n$ components of "
+        r"prediction $p$ and target $t$. Derive $\partial J/\partial p$.",
     ],
 }
 OTHER = [

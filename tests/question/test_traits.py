@@ -22,10 +22,6 @@ ALIKE = {
         r"added to the variance under the square root, and the result is scaled by $g$ and shifted by $b$. Call the output "
         r"$y$. Derive $\partial L/\partial x$ when $\partial L/\partial y$ comes in.",
     ],
-    rf"RMS normalisation of a vector $x \in \mathbb{{R}}^n$ has a gain $g$ and a small $\epsilon$; its output is $y$.{ASKED}": [
-        r"RMS normalisation of a vector $x \in \mathbb{R}^n$: no mean is subtracted, $\epsilon$ is added to the mean square "
-        r"under the root, and the result is scaled by $g$ to give $y$. There is no bias. Derive $\partial L/\partial x$ for given $\partial L/\partial y$.",
-    ],
     r"A PReLU layer with slope $a$ has the input $x$ and the output $y$. Derive the backward message.": [
         r"A PReLU layer with one learnable slope $a$, shared by all $n$ components, maps $x$ to $y$. Derive the backward message. "
         r"All $x_i \neq 0$.",
@@ -46,10 +42,6 @@ ALIKE = {
         r"The logit $z \in \mathbb{R}$ goes through a sigmoid, and $J$ is the binary cross-entropy with the label "
         r"$y \in \{0, 1\}$. Derive $\partial J/\partial z$.",
     ],
-    r"Let $J$ be the Huber loss with threshold $\delta$ between the prediction $p$ and the target $t$. Derive $\partial J/\partial p$.": [
-        r"Let $J$ be the Huber loss with threshold $\delta > 0$, summed over the $n$ components of "
-        r"prediction $p$ and target $t$. Derive $\partial J/\partial p$.",
-    ],
 }
 OTHER = [
     "Batch normalisation is applied to $x$; for each feature the unbiased batch variance is used. It has gain $g$, shift $b$ and "
@@ -60,6 +52,9 @@ OTHER = [
     r"Derive $\partial L/\partial x$.",
     r"Let $J$ be the squared error between the prediction $p$ and the running mean of the targets $t$. Derive $\partial J/\partial p$.",
     "A PReLU layer with slope $a$ maps $x$ to the negative of $y$. Derive the backward message.",
+    "A PReLU layer with slope $a$, not shared by all units, maps $x$ to $y$. Derive the backward message.",
+    r"Max pooling with 2×2 windows, stride 2 and no padding maps $X$ to $Y$. The windows overlap! Derive $\partial L/\partial X$.",
+    r"Max pooling over time with 2×2 windows, stride 2 and no padding maps $X$ to $Y$. Derive $\partial L/\partial X$.",
 ]
 
 
